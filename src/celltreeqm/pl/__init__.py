@@ -1,0 +1,3 @@
+"""Figures."""
+
+from ._tree import tree as tree

@@ -1,0 +1,36 @@
+"""Trees: the value, and everything that needs only trees and distances."""
+
+from ._branch_lengths import fit_branch_lengths as fit_branch_lengths
+from ._builders import neighbor_joining as neighbor_joining
+from ._builders import upgma as upgma
+from ._builders import ward as ward
+from ._clade_frequencies import CladeFrequencies as CladeFrequencies
+from ._clade_frequencies import clade_frequencies as clade_frequencies
+from ._clade_frequencies import majority_consensus as majority_consensus
+from ._clade_frequencies import with_support as with_support
+from ._conversions import from_linkage as from_linkage
+from ._conversions import from_networkx as from_networkx
+from ._conversions import from_obst as from_obst
+from ._conversions import to_linkage as to_linkage
+from ._conversions import to_networkx as to_networkx
+from ._conversions import to_treedata as to_treedata
+from ._lineage_names import prior_from_lineage_names as prior_from_lineage_names
+from ._newick import format_newick as format_newick
+from ._newick import parse_newick as parse_newick
+from ._newick import read_newick as read_newick
+from ._newick import read_newicks as read_newicks
+from ._newick import write_newick as write_newick
+from ._placement import Placements as Placements
+from ._placement import find_placements as find_placements
+from ._placement import place_leaves as place_leaves
+from ._priors import check_priors as check_priors
+from ._priors import find_conflict as find_conflict
+from ._priors import prior_at_level as prior_at_level
+from ._priors import prior_from_clades as prior_from_clades
+from ._rooting import root_at as root_at
+from ._rooting import root_at_midpoint as root_at_midpoint
+from ._rooting import root_by_outgroup as root_by_outgroup
+from ._rooting import root_by_prior as root_by_prior
+from ._shape import ShapeStatistics as ShapeStatistics
+from ._shape import shape_statistics as shape_statistics
+from ._tree import Tree as Tree

@@ -1,0 +1,110 @@
+"""``celltreeqm demo``: what it writes is true, whole, and the same again."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import celltreeqm as ctq
+from celltreeqm.cli import main
+
+pytest.importorskip("matplotlib")
+
+FILES = {
+    "comparison.tsv",
+    "demo.json",
+    "features.csv",
+    "prior.nwk",
+    "tree-with-prior.nwk",
+    "tree.nwk",
+    "trees.png",
+    "truth.nwk",
+}
+
+
+def run_demo(*arguments):
+    """The exit code."""
+    with pytest.raises(SystemExit) as ended:
+        main(["demo", *map(str, arguments)])
+    return ended.value.code
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo") / "run"
+    assert run_demo("-o", folder, "--leaves", 16) == 0
+    return folder
+
+
+def read(folder, name):
+    return ctq.read_newick(folder / name)
+
+
+def test_it_names_the_files_it_wrote_and_leaves_no_others(tmp_path, capsys):
+    assert run_demo("-o", tmp_path / "run", "--leaves", 11) == 0
+    said = capsys.readouterr().out
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES
+    assert all(f"{tmp_path / 'run' / name} " in said for name in FILES)
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_the_comparison_is_that_of_the_trees_written(folder):
+    truth = read(folder, "truth.nwk")
+    untraced = set(truth.leaves) - set(read(folder, "prior.nwk").leaves)
+    assert len(untraced) == 8
+    with open(folder / "comparison.tsv", newline="") as file:
+        rows = {row["tree"]: row for row in csv.DictReader(file, delimiter="\t")}
+    for row, name in (("without prior", "tree.nwk"), ("with prior", "tree-with-prior.nwk")):
+        tree = read(folder, name)
+        part, true_part = tree.restrict(untraced), truth.restrict(untraced)
+        expected = {
+            "rf": ctq.robinson_foulds(tree, truth),
+            "quartet_distance": ctq.quartet_distance(tree, truth),
+            "rf_untraced": ctq.robinson_foulds(part, true_part),
+            "quartet_distance_untraced": ctq.quartet_distance(part, true_part),
+        }
+        assert {key: float(value) for key, value in rows[row].items() if key != "tree"} == pytest.approx(
+            expected, abs=1e-4
+        )
+
+
+def test_the_tree_with_prior_displays_it_and_the_other_is_built_from_the_features(folder):
+    prior = read(folder, "prior.nwk")
+    assert read(folder, "tree-with-prior.nwk").restrict(prior.leaves).unroot().same_topology(prior.unroot())
+    table = np.genfromtxt(folder / "features.csv", delimiter=",", skip_header=1)[:, 1:]
+    assert table.shape == (16, 80)
+    distances = np.sqrt(((table[:, None] - table[None]) ** 2).sum(axis=2))
+    tree = ctq.neighbor_joining(distances, read(folder, "truth.nwk").leaves)
+    assert tree.same_topology(read(folder, "tree.nwk").unroot())
+
+
+def test_the_same_seed_gives_the_same_bytes_and_may_run_again_in_its_folder(folder, tmp_path):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    (folder / "notes.txt").write_text("mine")
+    assert run_demo("-o", folder, "--leaves", 16) == 0
+    assert (folder / "notes.txt").read_text() == "mine"
+    (folder / "notes.txt").unlink()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert run_demo("-o", tmp_path / "other", "--leaves", 16, "--seed", 1) == 0
+    assert (tmp_path / "other" / "truth.nwk").read_bytes() != before["truth.nwk"]
+    assert json.loads((tmp_path / "other" / "demo.json").read_text())["seed"] == 1
+
+
+def test_a_folder_of_other_things_is_refused_unless_forced(tmp_path, capsys):
+    (tmp_path / "thesis.tex").write_text("mine")
+    assert run_demo("-o", tmp_path, "--leaves", 8) == 1
+    assert "is not empty and holds no demo.json of an earlier run" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+    assert run_demo("-o", tmp_path, "--leaves", 8, "--force") == 0
+    assert {path.name for path in tmp_path.iterdir()} == FILES | {"thesis.tex"}
+
+
+def test_nothing_is_half_written_when_it_fails(tmp_path, monkeypatch, capsys):
+    def fail(*_):
+        raise OSError("The disk is full.")
+
+    monkeypatch.setattr("celltreeqm.cli._demo._draw", fail)
+    assert run_demo("-o", tmp_path / "run", "--leaves", 8) == 1
+    assert "Error: The disk is full." in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

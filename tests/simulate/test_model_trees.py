@@ -1,0 +1,63 @@
+"""Model trees: their shape, their lengths and their names."""
+
+import numpy as np
+import pytest
+
+from celltreeqm.simulate import random_tree
+
+
+@pytest.mark.parametrize("n", [2, 4, 32])
+def test_balanced_trees_have_all_leaves_at_one_level(n):
+    tree = random_tree(n, seed=0)
+    assert tree.rooted
+    assert tree.is_binary
+    assert set(tree.level[:n].tolist()) == {n.bit_length() - 1}
+    assert [len(clade) for clade in tree.clades(1)] == [n // 2, n // 2]
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 100])
+def test_yule_trees_are_binary_and_named_from_left_to_right(n):
+    tree = random_tree(n, shape="yule", seed=n)
+    assert tree.rooted
+    assert tree.is_binary
+    assert tree.n_nodes == 2 * n - 1
+    assert list(tree.leaves) == sorted(tree.leaves)
+    for node in range(n, tree.n_nodes):
+        below = [tree.index[name] for name in tree.leaves_below(node)]
+        assert below == list(range(below[0], below[-1] + 1)), "every clade is a run of leaves"
+
+
+def test_yule_splits_the_leaves_uniformly():
+    """The size of the left clade at the root of a Yule tree is uniform on 1, ..., n - 1."""
+    rng, n, repeats = np.random.default_rng(5), 5, 2000
+    sizes = [len(random_tree(n, shape="yule", seed=rng).clades(1)[0]) for _ in range(repeats)]
+    counts = np.bincount(sizes, minlength=n)[1:]
+    assert ((counts - repeats / 4) ** 2 / (repeats / 4)).sum() < 16.3, "chi-square with 3 degrees of freedom, p = 0.001"
+
+
+def test_lengths_are_uniform_between_one_and_the_maximum():
+    tree = random_tree(1024, max_length=5, seed=0)
+    lengths = tree.lengths[:-1]
+    assert lengths.min() >= 1
+    assert lengths.max() <= 5
+    assert lengths.mean() == pytest.approx(3, abs=0.1)
+    assert np.quantile(lengths, [0.25, 0.75]) == pytest.approx([2, 4], abs=0.15)
+    assert random_tree(8, max_length=1, seed=0).lengths[:-1].tolist() == [1.0] * 14
+
+
+def test_the_seed_decides():
+    assert random_tree(16, shape="yule", seed=1) == random_tree(16, shape="yule", seed=1)
+    assert random_tree(16, shape="yule", seed=1) != random_tree(16, shape="yule", seed=2)
+
+
+def test_bad_input_is_told_in_a_sentence():
+    with pytest.raises(ValueError, match="a balanced tree has a power of two. Ask for 64 or 128"):
+        random_tree(100)
+    with pytest.raises(ValueError, match="needs at least 2 leaves"):
+        random_tree(1)
+    with pytest.raises(ValueError, match="max_length=0.5 was given"):
+        random_tree(4, max_length=0.5)
+    with pytest.raises(ValueError, match="max_length=nan was given"):
+        random_tree(4, max_length=float("nan"))
+    with pytest.raises(ValueError, match="shape='comb' was given; it is 'balanced' or 'yule'"):
+        random_tree(4, shape="comb")
