@@ -1,7 +1,7 @@
 """How long a million known quartets take, by prior: ``python benchmarks/quartets.py``.
 
-Medians of five after a warm-up, CPU time of the one thread. To show: a million at level 2 of a 295-leaf tree in under 50 ms, and priors
-that know next to nothing at no greater cost.
+Medians of five after a warm-up, CPU time of the one thread. To show: a million at level 2 of a 295-leaf tree in under
+50 ms, and priors that know next to nothing at no greater cost.
 """
 
 from __future__ import annotations

@@ -50,6 +50,8 @@ def test_distances_by_topology_do_not_depend_on_the_root_of_an_unrooted_tree(dat
 def test_distances_by_hand():
     assert QUARTET.distances()[0].tolist() == [0, 3, 53, 57]
     assert QUARTET.distances("topology")[0].tolist() == [0, 2, 3, 3]
+    chains = from_nested((((("a", "b"),),), (("c", "d"),)))
+    assert chains.distances("topology")[0].tolist() == [0, 2, 3, 3]
     rooted = from_nested((("a", "b"), ("c", "d")), rooted=True)
     assert rooted.distances("topology")[0].tolist() == [0, 2, 4, 4]
     assert rooted.unroot().distances("topology")[0].tolist() == [0, 2, 3, 3]

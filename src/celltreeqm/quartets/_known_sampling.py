@@ -116,7 +116,7 @@ class KnownQuartets:
                 "It needs a tree with an edge that has two or more leaves on either side."
             )
         generator = np.random.default_rng(seed)
-        # Numbers of about 48 bits, then cut: numpy draws those several times faster than some smaller ones, as uniformly.
+        # Numbers of 48 bits, then cut: as uniform, and numpy draws them several times faster than some smaller ones.
         spare = max(0, 48 - self._claims.total.bit_length())
         pieces, missing = [np.empty((0, 4), dtype=np.int32)], count
         while missing:

@@ -27,6 +27,14 @@ from ._priors import check_priors as check_priors
 from ._priors import find_conflict as find_conflict
 from ._priors import prior_at_level as prior_at_level
 from ._priors import prior_from_clades as prior_from_clades
+from ._quartet_classes import QuartetClasses as QuartetClasses
+from ._quartet_classes import quartet_agreement_by_class as quartet_agreement_by_class
+from ._quartet_distance import QuartetAgreement as QuartetAgreement
+from ._quartet_distance import quartet_agreement as quartet_agreement
+from ._quartet_distance import quartet_distance as quartet_distance
+from ._refinement import common_refinement as common_refinement
+from ._robinson_foulds import robinson_foulds as robinson_foulds
+from ._rooting import RootedBy as RootedBy
 from ._rooting import root_at as root_at
 from ._rooting import root_at_midpoint as root_at_midpoint
 from ._rooting import root_by_outgroup as root_by_outgroup

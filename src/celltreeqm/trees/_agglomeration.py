@@ -168,8 +168,8 @@ def _list_all(active, clusters, lists):  # type: ignore[no-untyped-def]
 def _update_means(active, clusters, lists):  # type: ignore[no-untyped-def]
     """Neighbour joining's u for the clusters that are left, and the drift."""
     kind, total, u = clusters[0], clusters[9], clusters[10]
-    if kind == 0:
-        rest = len(active) - 2
+    rest = len(active) - 2
+    if kind == 0 and rest > 0:
         growth = 0.0
         for s in active:
             now = total[s] / rest
@@ -288,7 +288,7 @@ def _join(a, b, t, active, pairs, height, lengths, clusters, lists):  # type: ig
     slot[number[b]] = -1
     number[a] = len(number) + t
     slot[number[a]] = a
-    u[a] = np.inf  # a new cluster's mean is no growth
-    if len(active) > 2:
-        _update_means(active, clusters, lists)
+    if kind == 0:
+        u[a] = np.inf  # that the union's mean is not what cluster a's was is no growth
+    _update_means(active, clusters, lists)
     _list_nearest(a, active, clusters, lists)

@@ -48,13 +48,17 @@ def check_distances(distances: ArrayLike, leaves: Sequence[str] | None) -> tuple
             "A condensed vector becomes one with scipy.spatial.distance.squareform."
         )
     if len(names) != len(work):
-        raise ValueError(f"{len(names)} leaf names came with a {len(work)} x {len(work)} matrix; one name a row was needed.")
+        raise ValueError(
+            f"{len(names)} leaf names came with a {len(work)} x {len(work)} matrix; one name a row was needed."
+        )
     fault, i, j = _symmetrize(work, _ASYMMETRY)
     if fault:
         where = f"between {names[i]!r} (row {i}) and {names[j]!r} (row {j})"
         value, back = float(given[i, j]), float(given[j, i])
         if fault == 1:
-            raise ValueError(f"The distance {where} is {value}; distances must be finite. Drop such leaves or fill them in.")
+            raise ValueError(
+                f"The distance {where} is {value}; distances must be finite. Drop such leaves or fill them in."
+            )
         if fault == 2:
             raise ValueError(f"The distance {where} is {value}; distances must not be negative.")
         if fault == 3:

@@ -54,16 +54,16 @@ class QuartetClasses:
 def quartet_agreement_by_class(tree: Tree, truth: Tree, prior: Tree | Sequence[Tree] | None) -> QuartetClasses:
     r"""The quartet agreement of a tree with the truth, separately by what a prior knows of the quartets.
 
-    A leaf is in the prior if any of its trees has it. A quartet is known (K) if any of the trees resolves it, partial (P)
-    if one to three of its leaves are in the prior, unknown inside (U-in) if all four are and it is not known, and unknown
-    outside (U-out) if none is. Counts are exact for trees and priors of any degree.
+    A leaf is in the prior if any of its trees has it. A quartet is known (K) if any of the trees resolves it, partial
+    (P) if one to three of its leaves are in the prior, unknown inside (U-in) if all four are and it is not known, and
+    unknown outside (U-out) if none is. Counts are exact for trees and priors of any degree.
 
     With :math:`L` the leaves of the prior, U-out is the agreement on the leaves outside :math:`L`, K and U-in together
     are that on :math:`L`, and P is the rest. Where the truth or the tree displays a prior tree, the known quartets'
-    counts are those of its agreement with the other one. Where neither does (a wrong or permuted prior), three trees have
-    to be counted, see :func:`~celltreeqm.trees._rainbow_quartets.unresolved_in_third`: at each polytomy of the prior two to
-    three counts of O(n^2) time for each branch of two leaves or more. Prior trees whose leaves overlap are combined by
-    inclusion and exclusion over their common refinements on the leaves they share.
+    counts are those of its agreement with the other one. Where neither does (a wrong or permuted prior), three trees
+    have to be counted: at each polytomy of the prior this takes two or three counts of O(n^2) time for each branch of
+    two leaves or more. Prior trees whose leaves overlap are combined by inclusion and exclusion over their common
+    refinements on the leaves they share; t trees that all share four leaves need 3^t steps.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def quartet_agreement_by_class(tree: Tree, truth: Tree, prior: Tree | Sequence[T
     Returns
     -------
     QuartetClasses
-        The agreement within each class. ``.known.distance()`` and so on are the quartet distances, NaN for empty classes.
+        The agreement within each class; ``.known.distance()`` and so on are quartet distances, NaN for empty classes.
 
     Raises
     ------
@@ -86,9 +86,9 @@ def quartet_agreement_by_class(tree: Tree, truth: Tree, prior: Tree | Sequence[T
     Examples
     --------
     >>> from celltreeqm.trees._tree import Tree
-    >>> truth = Tree([6, 6, 7, 7, 8, 8, 9, 9, 9, -1], "abcdef")  # ((a, b), (c, d), (e, f))
-    >>> tree = Tree([6, 6, 7, 8, 7, 8, 9, 9, 9, -1], "abcdef")  # ((a, b), (c, e), (d, f))
-    >>> prior = Tree([4, 4, 5, 5, 5, -1], "abcd")  # ((a, b), c, d)
+    >>> truth = Tree([6, 6, 7, 7, 8, 8, 9, 9, 9, -1], list("abcdef"))  # ((a, b), (c, d), (e, f))
+    >>> tree = Tree([6, 6, 7, 8, 7, 8, 9, 9, 9, -1], list("abcdef"))  # ((a, b), (c, e), (d, f))
+    >>> prior = Tree([4, 4, 5, 5, 5, -1], list("abcd"))  # ((a, b), c, d)
     >>> classes = quartet_agreement_by_class(tree, truth, prior)
     >>> classes.known
     QuartetAgreement(same=1, different=0, only_first=0, only_second=0, neither=0)
@@ -97,16 +97,17 @@ def quartet_agreement_by_class(tree: Tree, truth: Tree, prior: Tree | Sequence[T
     """
     check_same_leaves(tree, truth)
     priors = [] if prior is None else [prior] if isinstance(prior, Tree) else list(prior)
-    for i, known in enumerate(priors):
-        foreign = [name for name in known.leaves if name not in tree.index]
+    for i, given in enumerate(priors, start=1):
+        foreign = [name for name in given.leaves if name not in tree.index]
         if foreign:
+            few = len(foreign) == 1
             raise ValueError(
-                f"{len(foreign)} {'leaf' if len(foreign) == 1 else 'leaves'} of {f'prior tree {i}' if i else 'the prior'} "
-                f"{'is' if len(foreign) == 1 else 'are'} not in the trees that are compared: {_some(foreign)}. "
-                "Drop them with prior.restrict(tree.leaves)."
+                f"{len(foreign)} {'leaf' if few else 'leaves'} of {'the prior' if len(priors) == 1 else f'prior tree {i}'} "
+                f"{'is' if few else 'are'} not in the trees that are compared: {_some(foreign)}. "
+                f"Drop {'it' if few else 'them'} with prior.restrict(tree.leaves)."
             )
     first, second = numbered(tree, truth)
-    inside = _mask(tree, (name for known in priors for name in known.leaves))
+    inside = _mask(tree, (name for given in priors for name in given.leaves))
     everything = agreement(first, second)
     within = everything if inside.all() else agreement(first, second, inside)
     outside = agreement(first, second, ~inside)
@@ -129,17 +130,20 @@ def _mask(tree: Tree, names: Iterable[str]) -> NDArray[np.bool_]:
 
 
 def _overlaps(priors: Sequence[Tree]) -> Iterator[tuple[int, Tree]]:
-    """Signed trees such that a quartet is resolved by a signed number of them: 1 if any prior tree resolves it, else 0.
+    """Trees with signs: those that resolve a quartet add up to 1 if any prior tree resolves it, and to 0 otherwise.
 
-    The trees that hold a quartet are a set J, and one of them resolves it if and only if their common refinement does. For
-    any leaves C that a set D of the trees share, the quartets within C are those whose J contains D; summing over the sets A
-    in D and all D with the sign of |D| - |A| leaves A = J alone.
+    Let J be the set of prior trees that have all four leaves of a quartet: one of them resolves it if and only if their
+    common refinement does. The trees given are the refinements of the trees in A on the leaves that those in D share,
+    for all sets A within D, with the sign of (-1)^(|D| - |A|). A quartet is in them for every D within J, and the signs
+    of all D between A and J cancel but for A = J.
     """
     alike: dict[frozenset[str], list[Tree]] = {}
     for tree in priors:
         alike.setdefault(frozenset(tree.leaves), []).append(tree)
     trees = [group[0] if len(group) == 1 else common_refinement(group) for group in alike.values()]
-    shared = [((i,), leaves) for i, leaves in enumerate(alike) if len(leaves) >= 4]
+    shared: list[tuple[tuple[int, ...], frozenset[str]]] = [
+        ((i,), leaves) for i, leaves in enumerate(alike) if len(leaves) >= 4
+    ]
     while shared:
         held, leaves = shared.pop()
         cut = [trees[i].restrict(leaves) for i in held]

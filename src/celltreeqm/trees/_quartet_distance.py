@@ -59,8 +59,8 @@ class QuartetAgreement:
         """The quartet distance within the class, NaN where the class is empty; see :func:`quartet_distance`."""
         if unresolved not in _WEIGHT:
             raise ValueError(
-                f"unresolved={unresolved!r} was given; it is 'different', 'half', 'same' or 'ignore': what a quartet that "
-                "only one tree resolves counts as."
+                f"unresolved={unresolved!r} was given; it is 'different', 'half', 'same' or 'ignore': what a quartet "
+                "counts as that only one of the trees resolves."
             )
         apart = self.different + _WEIGHT[unresolved] * (self.only_first + self.only_second)
         if not normalized:
@@ -88,10 +88,9 @@ def quartet_agreement(tree: Tree, other: Tree) -> QuartetAgreement:
     """Count the quartets that two trees on the same leaves resolve alike, differently, or not both.
 
     A tree resolves the quartet a, b, c, d as ab|cd if the path from a to b does not meet that from c to d; it leaves it
-    unresolved if all four part at one polytomy. The counts are exact and nothing is sampled. Of the table of leaves that a
-    node of the first tree and a node of the second share, branch by branch, both the quartets resolved alike and those
-    resolved differently are polynomials; summed over all node pairs they take O(n^2) time for any degrees, up to a
-    logarithm, and O(n) memory.
+    unresolved if all four part at one polytomy. The counts are exact and nothing is sampled. Both the quartets resolved
+    alike and those resolved differently are sums, over pairs of a node of either tree, of a polynomial in the numbers of
+    leaves that their branches share. This takes O(n^2) time for any degrees, up to a logarithm, and O(n) memory.
 
     Parameters
     ----------
@@ -117,7 +116,8 @@ def quartet_agreement(tree: Tree, other: Tree) -> QuartetAgreement:
     QuartetAgreement(same=0, different=0, only_first=5, only_second=0, neither=0)
     """
     check_same_leaves(tree, other)
-    return agreement(*numbered(tree, other))
+    first, second = numbered(tree, other)
+    return agreement(first, second)
 
 
 def quartet_distance(
@@ -136,8 +136,8 @@ def quartet_distance(
     "ignore"       different / (same + different): among the quartets that both trees resolve
     ============== ======================================================================================
 
-    Here total = C(n, 4) includes the quartets that neither tree resolves, on which the trees agree. For two binary trees
-    all four are the same number. The counts themselves are given by :func:`quartet_agreement`.
+    Here total = C(n, 4) includes the quartets that neither tree resolves, on which the trees agree. For two binary
+    trees all four are the same number. The counts themselves are given by :func:`quartet_agreement`.
 
     Parameters
     ----------
@@ -190,8 +190,8 @@ def agreement(first: Numbered, second: Numbered, among: NDArray[np.bool_] | None
     n = int(inside.sum())
     if n > MOST_LEAVES:
         raise ValueError(
-            f"The trees have {n} leaves; quartets are counted exactly for up to {MOST_LEAVES}. Restrict both to a subset of "
-            "their leaves: tree.restrict(leaves)."
+            f"The trees have {n} leaves; quartets are counted exactly for up to {MOST_LEAVES}. Restrict both to a "
+            "subset of their leaves: tree.restrict(leaves)."
         )
     four_same, four_different, open_first, open_second = count_quartets(*first, *second, inside)
     same, different = (int(four_same) % 2**64) // 4, (int(four_different) % 2**64) // 4

@@ -1,9 +1,8 @@
 """Counting the quartets that two trees resolve alike and differently: the compiled loops.
 
-A quartet ab|cd of a tree has two nodes where three of its leaves' branches part: one with a and b together in a branch
-and c and d in two others, one with c and d together. For a node u of the first tree and a node v of the second let
-``x[k, l]`` be the number of leaves in branch k of u and branch l of v (branches: the children and what lies above), ``R``
-and ``C`` its row and column sums. Then
+For a quartet ab|cd a tree has two nodes with its leaves in three branches: at one a and b are in the same branch, at the
+other c and d. (A node's branches are its children and what lies above.) For a node u of the first tree and a node v of
+the second let ``x[k, l]`` be the number of leaves in branch k of u and branch l of v. Then
 
 - a quartet resolved alike is counted at exactly two node pairs, by
   ``sum_kl choose(x[k, l], 2) * #(two leaves outside row k and column l, in different rows and columns)``;
@@ -34,8 +33,8 @@ def count_quartets(
 ) -> tuple[int, int, int, int]:
     """Four times the quartets resolved alike, four times those resolved differently, and those each tree leaves open.
 
-    ``numbers`` gives each leaf of a tree its place in ``weights``. The first two results are to be read modulo 2^64; the
-    last two count every leaf of non-zero weight as one.
+    ``numbers`` gives each leaf of a tree its place in ``weights``. The first two results are to be read modulo 2^64;
+    the last two count every leaf of non-zero weight as one.
     """
     order_1, offset_1, bound_1 = leaf_layout(parent_1, numbers_1, weights)
     order_2, offset_2, bound_2 = leaf_layout(parent_2, numbers_2, weights)
@@ -63,8 +62,9 @@ def _binary_nodes(offset: NDArray[np.int64], bound: NDArray[np.int64]) -> NDArra
 def leaf_layout(parent, numbers, weights):  # type: ignore[no-untyped-def]
     """A tree as intervals of its leaves in depth-first order: ``(order, offset, bound)``.
 
-    ``order`` holds the leaves' numbers. The children of the i-th branching node, in post-order, are the intervals between
-    successive entries of ``bound[offset[i]:offset[i + 1]]``. Leaves of weight zero and nodes with one child are left out.
+    ``order`` holds the leaves' numbers. The children of the i-th branching node, in post-order, are the intervals
+    between successive entries of ``bound[offset[i]:offset[i + 1]]``. Leaves of weight zero and nodes with one child are
+    left out.
     """
     m, n = len(parent), len(numbers)
     below = np.zeros(m, dtype=np.int64)
@@ -133,7 +133,7 @@ def _unresolved(offset, bound, n):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _binary_pairs(cuts_1, cuts_2, place, weight):  # type: ignore[no-untyped-def]
-    """The counts over node pairs with two children each: 3 x 3 tables, from prefix sums along the second tree's leaves."""
+    """The counts over pairs of nodes with two children: 3 x 3 tables, from prefix sums along the second tree's leaves."""
     n = len(place)
     begin, middle, end = cuts_2[0], cuts_2[1], cuts_2[2]
     total, total_q = 0, 0
@@ -211,10 +211,10 @@ def _corner(same, different, x, q, a, b, c, d):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _polytomy_pairs(offset_1, bound_1, offset_2, bound_2, place, weight, binary_only):  # type: ignore[no-untyped-def]
-    """The counts over pairs of a node with three or more children in the first tree and any (or any binary) in the second.
+    """The counts over pairs of a node of three or more children in the first tree and any, or any of two, in the second.
 
-    For each such node the leaves are labelled by its children, and the second tree's nodes are visited in post-order with
-    a stack of label counts, one run for each subtree: the runs of a node's children are its table, without the zeros.
+    For each such node the leaves are labelled by its children, and the second tree's nodes are visited in post-order
+    with a stack of label counts, one run for each subtree: the runs of a node's children are its table without the zeros.
     """
     n = len(place)
     sizes_1, sizes_2 = np.diff(offset_1) - 1, np.diff(offset_2) - 1
@@ -308,7 +308,7 @@ def _merge(stack, base, top, spot):  # type: ignore[no-untyped-def]
 def _fill_table(stack, run, child, d, before, rows, columns, cells):  # type: ignore[no-untyped-def]
     """List the cells of the table of a node pair that hold leaves, and set its row and column sums.
 
-    ``rows[:d, :2]`` holds the weights and squared weights of the rows already; the last row and column are what lies above.
+    ``rows[:d, :2]`` holds the weights and squared weights of the rows already; the last row and column lie above.
     """
     e = len(child) - 1
     for i in range(d):
@@ -351,8 +351,9 @@ def _fill_table(stack, run, child, d, before, rows, columns, cells):  # type: ig
 def _table_counts(cells, rows, columns, by_line, line_start, gram):  # type: ignore[no-untyped-def]
     """Four times both counts for one node pair, in time proportional to the cells (but for the four-cycles).
 
-    ``rows[:, 0]`` and ``columns[:, 0]`` are the sums; columns 4 and 5 become, for each line, the sum of its cells times the
-    sums of the lines across them, and the sum of its squared cells.
+    Entry 0 of ``rows`` and ``columns`` is the line's sum; entries 4 and 5 become the sum of its cells, each times the
+    sum of the line across, and the sum of its squared cells. Four-cycles are what is left of the products that make up
+    the second count: two rows and two columns with leaves at all four crossings.
     """
     rows[:, 4:] = 0
     columns[:, 4:] = 0

@@ -27,15 +27,16 @@ def unresolved_in_third(
 ) -> QuartetAgreement:
     r"""The agreement of two trees on the quartets of some leaves that a third tree leaves unresolved, whatever it says.
 
-    Such a quartet has its leaves in four branches of one polytomy of the third tree: coloured by branch it is a rainbow.
-    Let :math:`h_j(c)` count the quartets that two trees resolve alike (or differently) and that have j leaves of colour c,
-    and :math:`h_{22}(c, d)` those with two of c and two of d. A quartet is a rainbow or repeats a colour, so
+    Such a quartet has its leaves in four branches of one polytomy of the third tree: coloured by branch it is a
+    rainbow. Let :math:`h_j(c)` count the quartets that two trees resolve alike (or differently) and that have j leaves
+    of colour c, and :math:`h_{22}(c, d)` those with two of c and two of d. A quartet is a rainbow or repeats a colour:
 
     .. math:: \mathrm{rainbow} = \mathrm{all} - \sum_c \bigl(h_2(c) + h_3(c) + h_4(c)\bigr) + \sum_{c < d} h_{22}(c, d).
 
-    The :math:`h_j(c)` are the coefficients of a polynomial in z, the number of quartets when leaves of colour c weigh z
-    and all others 1. It is known from z = -1, 0, 1, 2 and from c alone: two to three counts of two trees, of O(n^2) time,
-    for each branch of two leaves or more at each polytomy of the third tree, and counts on c and d alone for each pair.
+    The :math:`h_j(c)` are the coefficients of a polynomial in z: the number of quartets, each counted as the product of
+    its leaves' weights, when leaves of colour c weigh z and all others 1. It is known from z = -1, 0, 1, 2 and from c
+    alone. This takes two or three counts of two trees, of O(n^2) time each, for each branch of two leaves or more at
+    each polytomy of the third tree, and two counts on c and d alone for each pair of them.
 
     Parameters
     ----------
@@ -53,8 +54,8 @@ def unresolved_in_third(
     """
     if among.sum() > MOST_LEAVES:
         raise ValueError(
-            f"The prior has {among.sum()} leaves and neither the tree nor the truth displays it; by class, quartets are then "
-            f"counted exactly for up to {MOST_LEAVES}. Restrict it to a subset of its leaves: prior.restrict(leaves)."
+            f"The prior has {among.sum()} leaves and neither the tree nor the truth displays it; quartets are then "
+            f"counted by class for up to {MOST_LEAVES} leaves. Restrict it to some of them: prior.restrict(leaves)."
         )
     same, different = 0, 0
     total = _counts(first, second, among)
@@ -105,6 +106,6 @@ def _rainbows(first: Numbered, second: Numbered, color: NDArray[np.int64], total
 
 
 def _counts(first: Numbered, second: Numbered, weights: NDArray[Any]) -> NDArray[Any]:
-    """Two Python ints: the quartets resolved alike and differently, each counted as the product of its leaves' weights."""
+    """The quartets resolved alike and those resolved differently, each counted as the product of its leaves' weights."""
     four_same, four_different, _, _ = count_quartets(*first, *second, weights.astype(np.int64))
     return np.array([int(four_same) // 4, int(four_different) // 4], dtype=object)

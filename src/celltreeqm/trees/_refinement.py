@@ -49,7 +49,9 @@ def common_refinement(trees: Sequence[Tree]) -> Tree:
         check_same_leaves(first, tree)
     n = first.n_leaves
     hung = [_hang(tree, first) for tree in trees]
-    clades = sorted((size, t, node) for t, (sizes, _, _) in enumerate(hung) for node, size in sizes.items() if size < n - 1)
+    clades = sorted(
+        (size, t, node) for t, (sizes, _, _) in enumerate(hung) for node, size in sizes.items() if size < n - 1
+    )
 
     parent = [-1] * n
     below = [1] * n
@@ -71,9 +73,8 @@ def common_refinement(trees: Sequence[Tree]) -> Tree:
                 if grown - clade:
                     a, b, c, d = min(grown & clade), min(clade - grown), min(grown - clade), first.leaves[0]
                     raise ValueError(
-                        f"The trees contradict each other on the quartet {a!r}, {b!r}, {c!r}, {d!r}: one has {a!r} with {b!r} "
-                        f"against the others, another {a!r} with {c!r}. Leave one of these trees out, or collapse the "
-                        "edges that are in doubt (tree.collapse)."
+                        f"The trees contradict each other: one says {a!r}, {b!r} | {c!r}, {d!r}, another "
+                        f"{a!r}, {c!r} | {b!r}, {d!r}. Correct one of them or leave it out."
                     )
         for top in tops:
             parent[top] = shortcut[top] = len(parent)
@@ -86,8 +87,9 @@ def common_refinement(trees: Sequence[Tree]) -> Tree:
 
 
 def _hang(tree: Tree, first: Tree) -> tuple[dict[int, int], dict[int, list[int]], list[int]]:
-    """For each internal node of a tree hung up by the first tree's first leaf the number of leaves below it and one leaf
-    below each of its children, in the first tree's numbers; and the nodes' new parents.
+    """A tree hung up by the first tree's first leaf: ``(sizes, members, parent)``.
+
+    For each internal node the number of leaves below it, and one leaf (by the first tree's number) below each child.
     """
     n, hook = tree.n_leaves, tree.index[first.leaves[0]]
     parent = tree.parent.tolist()

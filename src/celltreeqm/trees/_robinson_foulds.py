@@ -16,9 +16,8 @@ def robinson_foulds(tree: Tree, other: Tree, *, normalized: bool = True) -> floa
 
     .. math:: \mathrm{RF} = \frac{|S_1 \mathbin{\triangle} S_2|}{|S_1| + |S_2|},
 
-    which is 0 for trees that share all splits, 1 for trees that share none, and 0 where neither has any. Polytomies make
-    no splits, so a split that only one tree has counts once. Branch lengths and the position of the root do not matter.
-    Takes time linear in the number of leaves.
+    which is 0 for trees that share all splits, 1 for trees that share none, and 0 where neither has any. Branch lengths
+    and the position of the root do not matter. Splits are compared by 128-bit hashes, in time linear in the leaves.
 
     Parameters
     ----------

@@ -324,8 +324,7 @@ class Tree:
         plain = self if bare else self.collapse_unary()  # the edges that meet at the root must end at branchings
         if plain.degree[-1] != 2 or n < 3:
             return plain if not plain.rooted else replace(plain, rooted=False)
-        first, second = np.flatnonzero(plain.parent == plain.root).tolist()
-        new_root, other = (second, first) if second >= n else (first, second)
+        other, new_root = np.flatnonzero(plain.parent == plain.root).tolist()  # the later one cannot be a leaf
         up = plain.parent[:-1].copy()
         up[new_root], up[other] = -1, new_root
         along = None if plain.lengths is None else plain.lengths[:-1].copy()
@@ -334,7 +333,6 @@ class Tree:
         held = None if plain.support is None else plain.support[:-1].copy()
         if held is not None:
             held[other] = np.fmax(held[other], held[new_root]) if other >= n else held[other]
-            held[new_root] = np.nan
         inner = None if plain.node_names is None else plain.node_names[:-1]
         return Tree(up, plain.leaves, along, inner, held, rooted=False)
 
@@ -403,7 +401,7 @@ class Tree:
         steps, top = self.level, np.arange(self.n_nodes)
         for node in range(self.n_nodes - 2, -1, -1):
             up = self.parent[node]
-            if steps[node] > level or (steps[node] == level and steps[up] == level):
+            if steps[node] > level:
                 top[node] = top[up]
         _, first, label = np.unique(top[: self.n_leaves], return_index=True, return_inverse=True)
         return np.argsort(np.argsort(first))[label].astype(np.int64)
