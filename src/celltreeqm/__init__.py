@@ -9,26 +9,31 @@ if TYPE_CHECKING:
     from . import pl as pl
     from .parallel import parallel_map as parallel_map
     from .parallel import usable_cpus as usable_cpus
+    from .quartets import PARTITION_TYPES as PARTITION_TYPES
+    from .quartets import KnownQuartets as KnownQuartets
+    from .quartets import QuartetClassCounts as QuartetClassCounts
+    from .quartets import Quartets as Quartets
     from .quartets import all_quartets as all_quartets
     from .quartets import count_known_quartets as count_known_quartets
-    from .quartets import KnownQuartets as KnownQuartets
     from .quartets import partition_counts as partition_counts
     from .quartets import partition_proportions as partition_proportions
     from .quartets import partition_types as partition_types
-    from .quartets import PARTITION_TYPES as PARTITION_TYPES
     from .quartets import quartet_class_counts as quartet_class_counts
     from .quartets import quartet_topology as quartet_topology
     from .quartets import quartet_topology_in as quartet_topology_in
-    from .quartets import QuartetClassCounts as QuartetClassCounts
-    from .quartets import Quartets as Quartets
     from .quartets import rank_quartets as rank_quartets
     from .quartets import sample_known_quartets as sample_known_quartets
     from .quartets import unrank_quartets as unrank_quartets
     from .simulate import random_tree as random_tree
     from .simulate import simulate_brownian as simulate_brownian
+    from .trees import CladeFrequencies as CladeFrequencies
+    from .trees import Placements as Placements
+    from .trees import QuartetAgreement as QuartetAgreement
+    from .trees import QuartetClasses as QuartetClasses
+    from .trees import ShapeStatistics as ShapeStatistics
+    from .trees import Tree as Tree
     from .trees import check_priors as check_priors
     from .trees import clade_frequencies as clade_frequencies
-    from .trees import CladeFrequencies as CladeFrequencies
     from .trees import common_refinement as common_refinement
     from .trees import find_conflict as find_conflict
     from .trees import find_placements as find_placements
@@ -41,15 +46,12 @@ if TYPE_CHECKING:
     from .trees import neighbor_joining as neighbor_joining
     from .trees import parse_newick as parse_newick
     from .trees import place_leaves as place_leaves
-    from .trees import Placements as Placements
     from .trees import prior_at_level as prior_at_level
     from .trees import prior_from_clades as prior_from_clades
     from .trees import prior_from_lineage_names as prior_from_lineage_names
     from .trees import quartet_agreement as quartet_agreement
     from .trees import quartet_agreement_by_class as quartet_agreement_by_class
     from .trees import quartet_distance as quartet_distance
-    from .trees import QuartetAgreement as QuartetAgreement
-    from .trees import QuartetClasses as QuartetClasses
     from .trees import read_newick as read_newick
     from .trees import read_newicks as read_newicks
     from .trees import robinson_foulds as robinson_foulds
@@ -57,13 +59,10 @@ if TYPE_CHECKING:
     from .trees import root_at_midpoint as root_at_midpoint
     from .trees import root_by_outgroup as root_by_outgroup
     from .trees import root_by_prior as root_by_prior
-    from .trees import RootedBy as RootedBy
     from .trees import shape_statistics as shape_statistics
-    from .trees import ShapeStatistics as ShapeStatistics
     from .trees import to_linkage as to_linkage
     from .trees import to_networkx as to_networkx
     from .trees import to_treedata as to_treedata
-    from .trees import Tree as Tree
     from .trees import upgma as upgma
     from .trees import ward as ward
     from .trees import with_support as with_support
@@ -72,9 +71,14 @@ if TYPE_CHECKING:
 # What stands where. A room is loaded when one of its names is first used: `import celltreeqm` itself loads nothing.
 _CONTENTS = {
     "trees": (
+        "CladeFrequencies",
+        "Placements",
+        "QuartetAgreement",
+        "QuartetClasses",
+        "ShapeStatistics",
+        "Tree",
         "check_priors",
         "clade_frequencies",
-        "CladeFrequencies",
         "common_refinement",
         "find_conflict",
         "find_placements",
@@ -87,15 +91,12 @@ _CONTENTS = {
         "neighbor_joining",
         "parse_newick",
         "place_leaves",
-        "Placements",
         "prior_at_level",
         "prior_from_clades",
         "prior_from_lineage_names",
         "quartet_agreement",
         "quartet_agreement_by_class",
         "quartet_distance",
-        "QuartetAgreement",
-        "QuartetClasses",
         "read_newick",
         "read_newicks",
         "robinson_foulds",
@@ -103,31 +104,28 @@ _CONTENTS = {
         "root_at_midpoint",
         "root_by_outgroup",
         "root_by_prior",
-        "RootedBy",
         "shape_statistics",
-        "ShapeStatistics",
         "to_linkage",
         "to_networkx",
         "to_treedata",
-        "Tree",
         "upgma",
         "ward",
         "with_support",
         "write_newick",
     ),
     "quartets": (
+        "PARTITION_TYPES",
+        "KnownQuartets",
+        "QuartetClassCounts",
+        "Quartets",
         "all_quartets",
         "count_known_quartets",
-        "KnownQuartets",
         "partition_counts",
         "partition_proportions",
         "partition_types",
-        "PARTITION_TYPES",
         "quartet_class_counts",
         "quartet_topology",
         "quartet_topology_in",
-        "QuartetClassCounts",
-        "Quartets",
         "rank_quartets",
         "sample_known_quartets",
         "unrank_quartets",

@@ -5,8 +5,8 @@ pair with the least d(s, x) - u_s - u_x. The engine finds it exactly without loo
 the ``_NEAREST`` partners x that had the least d(s, x) - u_x when its list was made. Since then no u has grown by more
 than the largest growths of all steps added up, the *drift*; so a partner further down the list, or not on it, cannot be
 better than its value then less the drift. Most clusters are passed over by one comparison; where a list runs out, the
-row is looked through once and the list is made anew. For the other rules u is zero and the lists are simply the nearest.
-Ties go to the pair with the lowest leaves, so the tree is a function of the distances and the leaf order alone.
+row is looked through once and the list is made anew. For the other rules u is zero: the lists hold the nearest. Ties
+go to the pair with the lowest leaves, so the tree is a function of the distances and the leaf order alone.
 
 Pairs that a prior forbids are left out of the lists. That a pair is allowed is settled when the younger of its clusters
 comes into being and never changes for the better, so every pair is listed once, with the younger.
@@ -107,8 +107,8 @@ def join_clusters(distances: NDArray[np.float64], leaves: Sequence[str], priors:
                 a, b = _best_pair(active, clusters, lists)
                 if a < 0:
                     raise ValueError(
-                        f"The {len(priors)} prior trees overlap so that joining one pair of clusters at a time ran into a "
-                        "dead end. Merge some of them into one tree, or leave one out."
+                        f"The {len(priors)} prior trees overlap so that joining one pair of clusters at a time ran "
+                        "into a dead end. Merge some of them into one tree, or leave one out."
                     )
                 if constraints.may_join(a, b):
                     break

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._splits import clade_set, leaf_intervals, split_hashes, split_set
-from ._tree import Tree, _some
+from ._tree import Tree
+from ._tree_checks import some_names
 
 __all__ = ["CladeFrequencies", "clade_frequencies", "majority_consensus", "with_support"]
 
@@ -188,7 +189,7 @@ def _checked(trees: Sequence[Tree], like: Tree | None = None) -> bool:
         if tree.leaves != first.leaves and (differ := sorted(names ^ set(tree.leaves))):
             other = "the first one" if like is None else "the tree that gets the support"
             raise ValueError(
-                f"Tree {number} has other leaves than {other}; in only one of them: {_some(differ)}. "
+                f"Tree {number} has other leaves than {other}; in only one of them: {some_names(differ)}. "
                 "Restrict the trees to the leaves that all have (tree.restrict)."
             )
     return rooted > 0

@@ -5,8 +5,8 @@ leaves is one leaf of the contracted tree, attached to one of its internal nodes
 Two clusters may join if, for every prior, one of them is free or both hang from the same node. With one prior tree
 there is always such a pair: some node of a tree has all neighbours but one as leaves.
 
-Several trees need more. Let a *safe* join be one where every tree that knows the one cluster knows the other too. A safe
-join spoils nothing: in a tree that displays all priors the first cluster can be moved beside the second. The others
+Several trees need more. Let a *safe* join be one where every tree that knows the one cluster knows the other too. It
+spoils nothing: in a tree that displays all priors the first cluster can be moved beside the second. The others
 *link* two trees: a cluster that only the first knows joins one that only the second knows, which makes a leaf that both
 share, and on their shared leaves the two must stay without a contradicting quartet. For two trees that is necessary and
 sufficient. If a third tree knows all the leaves of both (a partition of all cells, say), then the question falls apart
@@ -70,8 +70,8 @@ class Constraints:
         self._refuse_joint_conflict()
         if not self._exact and not self._can_finish(30 * _SECOND_THOUGHTS):
             raise ValueError(
-                f"No way was found to satisfy the {len(self._trees)} prior trees together by joining one pair of clusters "
-                "at a time, though no two of them contradict each other. Merge some of them into one tree, or leave one out."
+                f"No way was found to satisfy the {len(self._trees)} prior trees together by joining one pair of "
+                "clusters at a time, though no two contradict each other. Merge some into one tree, or leave one out."
             )
 
     @property
@@ -172,8 +172,8 @@ class Constraints:
                         second = _in_order(*(two.leaves[pairs[i][1]] for i in (a, c, b, z)))
                         raise ValueError(
                             "Three prior trees contradict each other taken together: one says {!r}, {!r} | {!r}, {!r}, "
-                            "another {!r}, {!r} | {!r}, {!r}, and a third groups these leaves so that both cannot hold. "
-                            "Correct one of them or leave it out.".format(*first, *second)
+                            "another {!r}, {!r} | {!r}, {!r}, and a third groups these leaves so that both cannot "
+                            "hold. Correct one of them or leave it out.".format(*first, *second)
                         )
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._tree import Tree, _some
+from ._tree import Tree
+from ._tree_checks import some_names
 
 if TYPE_CHECKING:
     import anndata
@@ -253,12 +254,12 @@ def to_treedata(tree: Tree, adata: anndata.AnnData | None = None, *, key: str = 
     else:
         if not adata.obs_names.is_unique:
             twice = adata.obs_names[adata.obs_names.duplicated()].unique().tolist()
-            raise ValueError(f"Row names must be unique; {len(twice)} occur more than once: {_some(twice)}.")
+            raise ValueError(f"Row names must be unique; {len(twice)} occur more than once: {some_names(twice)}.")
         rows = set(adata.obs_names)
         missing = [leaf for leaf in tree.leaves if leaf not in rows]
         if missing:
             raise ValueError(
-                f"{len(missing)} leaves of the tree have no row in the data: {_some(missing)}. "
+                f"{len(missing)} leaves of the tree have no row in the data: {some_names(missing)}. "
                 "Drop them with tree.restrict(adata.obs_names)."
             )
         held = adata.to_memory() if adata.isbacked else adata.copy()
@@ -292,7 +293,7 @@ def from_obst(tdata: treedata.TreeData, key: str = "celltreeqm", *, rooted: bool
     if not isinstance(tdata, treedata.TreeData):
         raise TypeError(f"A {type(tdata).__name__} came; a treedata.TreeData was needed, which is what can hold trees.")
     if key not in tdata.obst:
-        there = _some(list(tdata.obst)) if len(tdata.obst) else "no trees at all"
+        there = some_names(list(tdata.obst)) if len(tdata.obst) else "no trees at all"
         raise KeyError(f"There is no tree {key!r} in obst; there is {there}.")
     return from_networkx(tdata.obst[key], rooted=rooted)
 

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from ._tree import Tree, _some
+from ._tree import Tree
+from ._tree_checks import some_names
 
 __all__ = ["prior_from_lineage_names"]
 
@@ -84,10 +85,11 @@ def prior_from_lineage_names(names: Iterable[str], *, unknown: Literal["error", 
         these = f"{len(strange)} {'name is' if len(strange) == 1 else 'names are'} no path in the C. elegans lineage"
         if unknown == "error":
             raise ValueError(
-                f"{these}: {_some(strange)}. A path is a founder (AB, MS, E, C, D, P4, Z2, Z3) and letters of a, p, l, "
-                "r, d, v, or one of P0, P1, P2, P3, EMS. Rename these, or leave them out with unknown='skip'."
+                f"{these}: {some_names(strange)}. A path is a founder (AB, MS, E, C, D, P4, Z2, Z3) and "
+                "letters of a, p, l, r, d, v, or one of P0, P1, P2, P3, EMS. Rename these, or leave them out with "
+                "unknown='skip'."
             )
-        _logger.warning("%s and left out of the prior: %s.", these, _some(strange))
+        _logger.warning("%s and left out of the prior: %s.", these, some_names(strange))
     leaves: dict[str, str] = {}
     twice: list[str] = []
     for name, cell in zip(given, cells, strict=True):

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from ._tree import _checked_leaves
+from ._tree_checks import checked_leaves
 
 __all__ = ["check_distances"]
 
@@ -34,9 +34,10 @@ def check_distances(distances: ArrayLike, leaves: Sequence[str] | None) -> tuple
         leaves = getattr(distances, "index", None) if hasattr(distances, "columns") else None
         if leaves is None:
             raise ValueError(
-                "The distances came without leaf names. Pass leaves, one name a row, or a DataFrame that has them as its index."
+                "The distances came without leaf names. Pass leaves, one name a row, "
+                "or a DataFrame that has them as its index."
             )
-    names = _checked_leaves(leaves)
+    names = checked_leaves(leaves)
     try:
         given = np.asarray(distances)
         work = np.array(given, dtype=np.float64, order="C")

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._branch_lengths import fit_branch_lengths
 from ._matrices import check_distances
-from ._tree import Tree, _checked_leaves, _some
+from ._tree import Tree
+from ._tree_checks import checked_leaves, some_names
 
 __all__ = ["Placements", "find_placements", "place_leaves"]
 
@@ -57,7 +58,7 @@ def place_leaves(
     missing = [name for name in backbone.leaves if name not in row]
     if missing:
         raise ValueError(
-            f"{len(missing)} leaves of the backbone have no row in the distances: {_some(missing)}. "
+            f"{len(missing)} leaves of the backbone have no row in the distances: {some_names(missing)}. "
             "Add their rows, or drop them with backbone.restrict(leaves)."
         )
     old = [row[name] for name in backbone.leaves]
@@ -116,10 +117,12 @@ def find_placements(
         raise ValueError("The backbone has one leaf and so no edge; it needs at least two leaves to place others on.")
     along = backbone.known_lengths()
     given = names if isinstance(names, str) else tuple(names)
-    added = _checked_leaves(given) if given else ()
+    added = checked_leaves(given) if given else ()
     both = [name for name in added if name in backbone.index]
     if both:
-        raise ValueError(f"{len(both)} of the new names are leaves of the backbone: {_some(both)}. Leave them out.")
+        raise ValueError(
+            f"{len(both)} of the new names are leaves of the backbone: {some_names(both)}. Leave them out."
+        )
     delta = np.array(distances, dtype=np.float64)
     if delta.shape != (len(added), backbone.n_leaves):
         raise ValueError(

@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ._tree import Tree, _some
+from ._tree import Tree
+from ._tree_checks import some_names
 
 __all__ = ["check_priors", "find_conflict", "prior_at_level", "prior_from_clades"]
 
@@ -59,8 +60,8 @@ def prior_from_clades(
     absent = [label for label in outside if label not in present]
     if absent:
         raise ValueError(
-            f"outside names {_some([str(label) for label in absent])}, which no leaf bears; "
-            f"the labels are {_some([str(label) for label in sorted(present, key=str)], 6)}. Check the spelling."
+            f"outside names {some_names([str(label) for label in absent])}, which no leaf bears; "
+            f"the labels are {some_names([str(label) for label in sorted(present, key=str)], 6)}. Check the spelling."
         )
     members: dict[Any, list[int]] = {}
     for i, (_, label) in enumerate(kept):
@@ -122,8 +123,8 @@ def check_priors(prior: Tree | Iterable[Tree] | None, leaves: Sequence[str] | No
         if missing:
             few = len(missing) == 1
             raise ValueError(
-                f"{len(missing)} {'leaf' if few else 'leaves'} of the prior {'has' if few else 'have'} no row in the data: "
-                f"{_some(missing)}. Drop {'it' if few else 'them'} with prior.restrict(leaves)."
+                f"{len(missing)} {'leaf' if few else 'leaves'} of the prior {'has' if few else 'have'} no row in the "
+                f"data: {some_names(missing)}. Drop {'it' if few else 'them'} with prior.restrict(leaves)."
             )
     for j, second in enumerate(trees):
         for i, first in enumerate(trees[:j]):
@@ -131,8 +132,8 @@ def check_priors(prior: Tree | Iterable[Tree] | None, leaves: Sequence[str] | No
             if conflict:
                 (a, b, c, d), (e, f, g, h) = conflict
                 raise ValueError(
-                    f"Prior trees {i + 1} and {j + 1} contradict each other: the first says {a!r}, {b!r} | {c!r}, {d!r} "
-                    f"and the second {e!r}, {f!r} | {g!r}, {h!r}. Correct one of them or leave it out."
+                    f"Prior trees {i + 1} and {j + 1} contradict each other: the first says {a!r}, {b!r} | {c!r}, "
+                    f"{d!r} and the second {e!r}, {f!r} | {g!r}, {h!r}. Correct one of them or leave it out."
                 )
     return trees
 
@@ -231,7 +232,7 @@ def _labelled(clades: Any, leaves: Sequence[str] | None) -> list[tuple[str, Any]
         missing = [name for name in leaves if name not in clades]
         if missing:
             raise ValueError(
-                f"{len(missing)} leaves have no entry in the clades: {_some(missing)}. Use None for no label."
+                f"{len(missing)} leaves have no entry in the clades: {some_names(missing)}. Use None for no label."
             )
         return [(name, clades[name]) for name in leaves]
     labels = list(clades)

@@ -13,7 +13,8 @@ from ._quartet_distance import Numbered, QuartetAgreement, agreement, numbered
 from ._rainbow_quartets import unresolved_in_third
 from ._refinement import common_refinement
 from ._same_leaves import check_same_leaves
-from ._tree import Tree, _some
+from ._tree import Tree
+from ._tree_checks import some_names
 
 __all__ = ["QuartetClasses", "quartet_agreement_by_class"]
 
@@ -101,9 +102,10 @@ def quartet_agreement_by_class(tree: Tree, truth: Tree, prior: Tree | Sequence[T
         foreign = [name for name in given.leaves if name not in tree.index]
         if foreign:
             few = len(foreign) == 1
+            whose = "the prior" if len(priors) == 1 else f"prior tree {i}"
             raise ValueError(
-                f"{len(foreign)} {'leaf' if few else 'leaves'} of {'the prior' if len(priors) == 1 else f'prior tree {i}'} "
-                f"{'is' if few else 'are'} not in the trees that are compared: {_some(foreign)}. "
+                f"{len(foreign)} {'leaf' if few else 'leaves'} of {whose} "
+                f"{'is' if few else 'are'} not in the trees that are compared: {some_names(foreign)}. "
                 f"Drop {'it' if few else 'them'} with prior.restrict(tree.leaves)."
             )
     first, second = numbered(tree, truth)

@@ -89,8 +89,8 @@ def quartet_agreement(tree: Tree, other: Tree) -> QuartetAgreement:
 
     A tree resolves the quartet a, b, c, d as ab|cd if the path from a to b does not meet that from c to d; it leaves it
     unresolved if all four part at one polytomy. The counts are exact and nothing is sampled. Both the quartets resolved
-    alike and those resolved differently are sums, over pairs of a node of either tree, of a polynomial in the numbers of
-    leaves that their branches share. This takes O(n^2) time for any degrees, up to a logarithm, and O(n) memory.
+    alike and those resolved differently are sums, over pairs of a node of either tree, of a polynomial in how many
+    leaves their branches share. This takes O(n^2) time for any degrees, up to a logarithm, and O(n) memory.
 
     Parameters
     ----------

@@ -106,6 +106,6 @@ def _rainbows(first: Numbered, second: Numbered, color: NDArray[np.int64], total
 
 
 def _counts(first: Numbered, second: Numbered, weights: NDArray[Any]) -> NDArray[Any]:
-    """The quartets resolved alike and those resolved differently, each counted as the product of its leaves' weights."""
+    """The quartets resolved alike and those resolved differently, each as the product of its leaves' weights."""
     four_same, four_different, _, _ = count_quartets(*first, *second, weights.astype(np.int64))
     return np.array([int(four_same) // 4, int(four_different) // 4], dtype=object)

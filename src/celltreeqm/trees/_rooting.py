@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._splits import split_hashes
-from ._tree import Tree, _some
+from ._tree import Tree
+from ._tree_checks import some_names
 
 __all__ = ["RootedBy", "root_at", "root_at_midpoint", "root_by_outgroup", "root_by_prior"]
 
@@ -158,7 +159,8 @@ def root_by_outgroup(tree: Tree, outgroup: str | Iterable[str]) -> Tree:
     unknown = sorted(names - set(tree.leaves))
     if unknown:
         raise ValueError(
-            f"{len(unknown)} names of the outgroup are not leaves of the tree: {_some(unknown)}. Drop or correct them."
+            f"{len(unknown)} names of the outgroup are not leaves of the tree: {some_names(unknown)}. "
+            "Drop or correct them."
         )
     if not 0 < len(names) < tree.n_leaves:
         raise ValueError(
@@ -177,7 +179,7 @@ def root_by_outgroup(tree: Tree, outgroup: str | Iterable[str]) -> Tree:
         between = [name for name, a, b in zip(plain.leaves, side, inside, strict=True) if a and not b]
         raise ValueError(
             f"The outgroup of {len(names)} leaves is not one side of a split: the smallest side that holds it "
-            f"also holds {_some(between)}. Add them to the outgroup, or leave out the leaves that are among them."
+            f"also holds {some_names(between)}. Add them to the outgroup, or leave out the leaves that are among them."
         )
     return root_at(plain, node)
 

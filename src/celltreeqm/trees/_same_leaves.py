@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ._tree import Tree, _some
+from ._tree import Tree
+from ._tree_checks import some_names
 
 __all__ = ["check_same_leaves"]
 
@@ -14,7 +15,7 @@ def check_same_leaves(tree: Tree, other: Tree) -> None:
     if not only_first and not only_second:
         return
     parts = [
-        f"{len(names)} {'is' if len(names) == 1 else 'are'} only in the {which}: {_some(names)}"
+        f"{len(names)} {'is' if len(names) == 1 else 'are'} only in the {which}: {some_names(names)}"
         for names, which in ((only_first, "first"), (only_second, "second"))
         if names
     ]

@@ -10,6 +10,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._tree_checks import (
+    bottom_up_rank,
+    checked_leaves,
+    checked_node_names,
+    checked_parent,
+    checked_values,
+    frozen_array,
+    some_names,
+)
+
 __all__ = ["Tree"]
 
 
@@ -66,10 +76,10 @@ class Tree:
         *,
         rooted: bool = False,
     ) -> None:
-        names = _checked_leaves(leaves)
-        up = _checked_parent(parent, len(names))
+        names = checked_leaves(leaves)
+        up = checked_parent(parent, len(names))
         m, n = len(up), len(names)
-        along = _checked_values(lengths, m, "lengths")
+        along = checked_values(lengths, m, "lengths")
         if along is not None:
             along[up < 0] = 0.0
             if not np.isfinite(along).all():
@@ -78,12 +88,12 @@ class Tree:
                     f"The length of the edge above node {bad} is {along[bad]}; lengths must be finite. "
                     "Pass lengths=None if they are not known."
                 )
-        held = _checked_values(support, m, "support")
+        held = checked_values(support, m, "support")
         if held is not None:
             held[up < 0] = np.nan
-        inner = _checked_node_names(node_names, m - n)
+        inner = checked_node_names(node_names, m - n)
 
-        rank = _bottom_up_rank(up, n)
+        rank = bottom_up_rank(up, n)
         if rank is not None:
             order = np.argsort(rank)
             up = np.where(up[order] < 0, -1, rank[up[order]])
@@ -123,7 +133,7 @@ class Tree:
     @cached_property
     def degree(self) -> NDArray[np.int64]:
         """int[m], the number of children of each node."""
-        return _frozen(np.bincount(self.parent[:-1], minlength=self.n_nodes))
+        return frozen_array(np.bincount(self.parent[:-1], minlength=self.n_nodes))
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -141,7 +151,7 @@ class Tree:
         for node, up in enumerate(self.parent[:-1].tolist()):
             if first[node] < first[up]:
                 first[up] = first[node]
-        return _frozen(first)
+        return frozen_array(first)
 
     @cached_property
     def n_below(self) -> NDArray[np.int64]:
@@ -149,7 +159,7 @@ class Tree:
         count = [1] * self.n_leaves + [0] * (self.n_nodes - self.n_leaves)
         for node, up in enumerate(self.parent[:-1].tolist()):
             count[up] += count[node]
-        return _frozen(np.array(count, dtype=np.int64))
+        return frozen_array(np.array(count, dtype=np.int64))
 
     @cached_property
     def index(self) -> Mapping[str, int]:
@@ -246,7 +256,7 @@ class Tree:
         if not keep:
             raise ValueError(
                 f"None of the {len(wanted)} names asked for is a leaf of this tree; its leaves are "
-                f"{_some(self.leaves)}. Give at least one of them."
+                f"{some_names(self.leaves)}. Give at least one of them."
             )
         n, m = self.n_leaves, self.n_nodes
         parent = self.parent.tolist()
@@ -343,8 +353,8 @@ class Tree:
             extra = [name for name in leaves if name not in self.index]
             raise ValueError(
                 f"The order holds {len(leaves)} names for the tree's {self.n_leaves} leaves"
-                + (f"; missing: {_some(missing)}" if missing else "")
-                + (f"; not in the tree: {_some(extra)}" if extra else "")
+                + (f"; missing: {some_names(missing)}" if missing else "")
+                + (f"; not in the tree: {some_names(extra)}" if extra else "")
                 + ". Give every leaf exactly once."
             )
         old = np.array([self.index[name] for name in leaves], dtype=np.int64)
@@ -388,7 +398,7 @@ class Tree:
         for node in range(self.n_nodes - 2, -1, -1):
             up = self.parent[node]
             level[node] = level[up] + (self.degree[up] > 1)
-        return _frozen(level)
+        return frozen_array(level)
 
     def clade_labels(self, level: int) -> NDArray[np.int64]:
         """int[n], for each leaf the number of its clade at a level, counted from 0 in the order of the leaves.
@@ -468,99 +478,3 @@ class Tree:
     def with_unit_lengths(self) -> Tree:
         """The same tree with every edge of length 1."""
         return replace(self, lengths=np.ones(self.n_nodes))
-
-
-def _checked_leaves(leaves: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(leaves, str):
-        raise TypeError(f"leaves is the single string {leaves!r}; a sequence of names was needed.")
-    given: tuple[object, ...] = tuple(leaves)
-    if not given:
-        raise ValueError("A tree needs at least one leaf; no leaf names were given.")
-    for i, name in enumerate(given):
-        if not isinstance(name, str) or not name:
-            raise TypeError(
-                f"The name of leaf {i} is {name!r} ({type(name).__name__}); leaf names are non-empty strings. "
-                "Convert them with str()."
-            )
-    names = tuple(str(name) for name in given)  # numpy's strings become plain ones
-    if len(set(names)) < len(names):
-        seen: set[str] = set()
-        twice = sorted({name for name in names if name in seen or seen.add(name)})  # type: ignore[func-returns-value]
-        raise ValueError(f"Leaf names must be unique; {len(twice)} occur more than once: {_some(twice)}.")
-    return names
-
-
-def _checked_parent(parent: ArrayLike, n: int) -> NDArray[np.int64]:
-    given = np.asarray(parent)
-    if given.ndim != 1 or not (np.issubdtype(given.dtype, np.integer)):
-        raise TypeError(
-            f"parent has shape {given.shape} and type {given.dtype}; a one-dimensional array of ints was needed."
-        )
-    up = given.astype(np.int64)
-    m = len(up)
-    if m < n:
-        raise ValueError(f"parent holds {m} nodes for {n} leaf names; every leaf needs its node.")
-    roots = np.flatnonzero(up < 0)
-    if len(roots) != 1:
-        raise ValueError(f"{len(roots)} nodes have parent -1; a tree has exactly one root.")
-    bad = np.flatnonzero((up >= m) | ((up >= 0) & (up < n)))
-    if len(bad):
-        raise ValueError(
-            f"Node {bad[0]} has parent {up[bad[0]]}; parents are internal nodes, numbered {n} to {m - 1} here."
-        )
-    childless = np.setdiff1d(np.arange(n, m), up)
-    if len(childless):
-        raise ValueError(f"Internal node {childless[0]} has no children; only nodes 0 to {n - 1} are leaves.")
-    if m > 1 and roots[0] < n:
-        raise ValueError(f"Leaf {roots[0]} has no parent; only the root has none.")
-    return up
-
-
-def _checked_values(values: ArrayLike | None, m: int, what: str) -> NDArray[np.float64] | None:
-    if values is None:
-        return None
-    array = np.array(values, dtype=np.float64)
-    if array.shape != (m,):
-        raise ValueError(f"{what} has shape {array.shape}; one value a node was needed: ({m},).")
-    return array
-
-
-def _checked_node_names(names: Sequence[str | None] | None, k: int) -> tuple[str | None, ...] | None:
-    if names is None:
-        return None
-    if len(names) != k:
-        raise ValueError(f"{len(names)} node names were given for {k} internal nodes; give one (or None) for each.")
-    return tuple(str(name) if name else None for name in names) if any(names) else None
-
-
-def _bottom_up_rank(parent: NDArray[np.int64], n: int) -> NDArray[np.int64] | None:
-    """New number of each node such that nodes come before their parents; None if they do already."""
-    m = len(parent)
-    if bool((parent[:-1] > np.arange(m - 1)).all()) and parent[-1] == -1:
-        return None
-    up = parent.tolist()
-    waiting = np.bincount(parent[parent >= 0], minlength=m).tolist()
-    rank = np.full(m, -1, dtype=np.int64)
-    rank[:n] = np.arange(n)
-    ready, following = list(range(n)), n
-    for node in ready:
-        above = up[node]
-        if above >= 0:
-            waiting[above] -= 1
-            if not waiting[above]:
-                rank[above] = following
-                following += 1
-                ready.append(above)
-    if following < m:
-        raise ValueError(f"The parents of {m - following} internal nodes run in a circle; a tree has no cycles.")
-    return rank
-
-
-def _frozen(array: NDArray[np.int64]) -> NDArray[np.int64]:
-    array.flags.writeable = False
-    return array
-
-
-def _some(names: Sequence[str], most: int = 3) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

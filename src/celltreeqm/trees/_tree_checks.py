@@ -1,0 +1,106 @@
+"""What a tree's arrays must be like, and the sentences that say where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["bottom_up_rank", "checked_leaves", "checked_node_names", "checked_parent", "checked_values", "some_names"]
+
+
+def checked_leaves(leaves: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(leaves, str):
+        raise TypeError(f"leaves is the single string {leaves!r}; a sequence of names was needed.")
+    given: tuple[object, ...] = tuple(leaves)
+    if not given:
+        raise ValueError("A tree needs at least one leaf; no leaf names were given.")
+    for i, name in enumerate(given):
+        if not isinstance(name, str) or not name:
+            raise TypeError(
+                f"The name of leaf {i} is {name!r} ({type(name).__name__}); leaf names are non-empty strings. "
+                "Convert them with str()."
+            )
+    names = tuple(str(name) for name in given)  # numpy's strings become plain ones
+    if len(set(names)) < len(names):
+        seen: set[str] = set()
+        twice = sorted({name for name in names if name in seen or seen.add(name)})  # type: ignore[func-returns-value]
+        raise ValueError(f"Leaf names must be unique; {len(twice)} occur more than once: {some_names(twice)}.")
+    return names
+
+
+def checked_parent(parent: ArrayLike, n: int) -> NDArray[np.int64]:
+    given = np.asarray(parent)
+    if given.ndim != 1 or not (np.issubdtype(given.dtype, np.integer)):
+        raise TypeError(
+            f"parent has shape {given.shape} and type {given.dtype}; a one-dimensional array of ints was needed."
+        )
+    up = given.astype(np.int64)
+    m = len(up)
+    if m < n:
+        raise ValueError(f"parent holds {m} nodes for {n} leaf names; every leaf needs its node.")
+    roots = np.flatnonzero(up < 0)
+    if len(roots) != 1:
+        raise ValueError(f"{len(roots)} nodes have parent -1; a tree has exactly one root.")
+    bad = np.flatnonzero((up >= m) | ((up >= 0) & (up < n)))
+    if len(bad):
+        raise ValueError(
+            f"Node {bad[0]} has parent {up[bad[0]]}; parents are internal nodes, numbered {n} to {m - 1} here."
+        )
+    childless = np.setdiff1d(np.arange(n, m), up)
+    if len(childless):
+        raise ValueError(f"Internal node {childless[0]} has no children; only nodes 0 to {n - 1} are leaves.")
+    if m > 1 and roots[0] < n:
+        raise ValueError(f"Leaf {roots[0]} has no parent; only the root has none.")
+    return up
+
+
+def checked_values(values: ArrayLike | None, m: int, what: str) -> NDArray[np.float64] | None:
+    if values is None:
+        return None
+    array = np.array(values, dtype=np.float64)
+    if array.shape != (m,):
+        raise ValueError(f"{what} has shape {array.shape}; one value a node was needed: ({m},).")
+    return array
+
+
+def checked_node_names(names: Sequence[str | None] | None, k: int) -> tuple[str | None, ...] | None:
+    if names is None:
+        return None
+    if len(names) != k:
+        raise ValueError(f"{len(names)} node names were given for {k} internal nodes; give one (or None) for each.")
+    return tuple(str(name) if name else None for name in names) if any(names) else None
+
+
+def bottom_up_rank(parent: NDArray[np.int64], n: int) -> NDArray[np.int64] | None:
+    """New number of each node such that nodes come before their parents; None if they do already."""
+    m = len(parent)
+    if bool((parent[:-1] > np.arange(m - 1)).all()) and parent[-1] == -1:
+        return None
+    up = parent.tolist()
+    waiting = np.bincount(parent[parent >= 0], minlength=m).tolist()
+    rank = np.full(m, -1, dtype=np.int64)
+    rank[:n] = np.arange(n)
+    ready, following = list(range(n)), n
+    for node in ready:
+        above = up[node]
+        if above >= 0:
+            waiting[above] -= 1
+            if not waiting[above]:
+                rank[above] = following
+                following += 1
+                ready.append(above)
+    if following < m:
+        raise ValueError(f"The parents of {m - following} internal nodes run in a circle; a tree has no cycles.")
+    return rank
+
+
+def frozen_array(array: NDArray[np.int64]) -> NDArray[np.int64]:
+    array.flags.writeable = False
+    return array
+
+
+def some_names(names: Sequence[str], most: int = 3) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
