@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from itertools import islice
 
 import numpy as np
 from numba import njit
@@ -123,9 +124,9 @@ class Constraints:
             left = np.flatnonzero(here._alive & (here.attached >= 0).any(axis=0)).tolist()
             if len(left) < 2:
                 return True
-            links = [(a, b) for i, b in enumerate(left) for a in left[:i] if _hang_together(here.attached, a, b)]
-            whole, here._exact = here._exact, True
-            links = [link for link in links if here.may_join(*link)][:3]
+            whole, here._exact = here._exact, True  # only the quick part of may_join is wanted here
+            pairs = ((a, b) for i, b in enumerate(left) for a in left[:i])
+            links = list(islice((x for x in pairs if _hang_together(here.attached, *x) and here.may_join(*x)), 3))
             here._exact = whole
             for a, b in reversed(links):
                 after = here._copy()
