@@ -31,7 +31,7 @@ from ._tree import Tree
 
 __all__ = ["Constraints"]
 
-_SECOND_THOUGHTS = 60
+_SECOND_THOUGHTS = 15
 
 
 class Constraints:
