@@ -39,7 +39,7 @@ def test_every_name_resolves_and_is_listed(name):
     room = sys.modules[f"celltreeqm.{celltreeqm._ROOM_OF[name]}"]
     assert value is getattr(room, name)
     assert name in dir(celltreeqm)
-    assert value.__doc__
+    assert value.__doc__ or name.isupper()
 
 
 def test_type_checkers_see_the_same_names_from_the_same_rooms():

@@ -7,6 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import pl as pl
+    from .evaluation import Evaluation as Evaluation
+    from .evaluation import FeatureRecovery as FeatureRecovery
+    from .evaluation import copy_nearest_leaf as copy_nearest_leaf
+    from .evaluation import evaluate as evaluate
+    from .evaluation import feature_recovery as feature_recovery
+    from .evaluation import hold_out_leaves as hold_out_leaves
+    from .evaluation import local_subtree_errors as local_subtree_errors
+    from .evaluation import permute_cells as permute_cells
+    from .evaluation import permute_genes as permute_genes
+    from .evaluation import permute_leaves as permute_leaves
+    from .evaluation import relative_improvement as relative_improvement
+    from .learners import DirectFit as DirectFit
+    from .learners import DirectLearner as DirectLearner
+    from .learners import Fit as Fit
+    from .learners import Learner as Learner
+    from .learners import Provenance as Provenance
+    from .learners import learner_by_name as learner_by_name
+    from .learners import learner_names as learner_names
+    from .learners import load_fit as load_fit
+    from .learners import register_learner as register_learner
     from .parallel import parallel_map as parallel_map
     from .parallel import usable_cpus as usable_cpus
     from .quartets import PARTITION_TYPES as PARTITION_TYPES
@@ -24,8 +44,14 @@ if TYPE_CHECKING:
     from .quartets import rank_quartets as rank_quartets
     from .quartets import sample_known_quartets as sample_known_quartets
     from .quartets import unrank_quartets as unrank_quartets
+    from .simulate import SCENARIOS as SCENARIOS
+    from .simulate import Scenario as Scenario
+    from .simulate import Simulation as Simulation
     from .simulate import random_tree as random_tree
+    from .simulate import simulate_alternatives as simulate_alternatives
     from .simulate import simulate_brownian as simulate_brownian
+    from .simulate import simulate_counts as simulate_counts
+    from .simulate import simulate_scenario as simulate_scenario
     from .trees import CladeFrequencies as CladeFrequencies
     from .trees import Placements as Placements
     from .trees import QuartetAgreement as QuartetAgreement
@@ -131,8 +157,38 @@ _CONTENTS = {
         "unrank_quartets",
     ),
     "simulate": (
+        "SCENARIOS",
+        "Scenario",
+        "Simulation",
         "random_tree",
+        "simulate_alternatives",
         "simulate_brownian",
+        "simulate_counts",
+        "simulate_scenario",
+    ),
+    "learners": (
+        "DirectFit",
+        "DirectLearner",
+        "Fit",
+        "Learner",
+        "Provenance",
+        "learner_by_name",
+        "learner_names",
+        "load_fit",
+        "register_learner",
+    ),
+    "evaluation": (
+        "Evaluation",
+        "FeatureRecovery",
+        "copy_nearest_leaf",
+        "evaluate",
+        "feature_recovery",
+        "hold_out_leaves",
+        "local_subtree_errors",
+        "permute_cells",
+        "permute_genes",
+        "permute_leaves",
+        "relative_improvement",
     ),
     "parallel": (
         "parallel_map",

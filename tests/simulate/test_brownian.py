@@ -30,12 +30,40 @@ def test_covariance_of_leaves_is_their_shared_path(increments, power):
     assert np.abs(features.mean(axis=1)).max() < 4.5 * np.sqrt(expected.max() / 200_000)
 
 
-def test_squared_distances_are_additive_in_expectation():
-    """The paper's lemma: E|x_i - x_j|^2 = g d_T(i, j)."""
-    tree = random_tree(8, max_length=3, seed=1)
-    features = simulate_brownian(tree, 100_000, seed=0)
+@pytest.mark.parametrize(("increments", "power"), [("variance", 1), ("sd", 2)])
+@pytest.mark.parametrize("shape", ["balanced", "caterpillar"])
+def test_squared_distances_are_additive_in_expectation(shape, increments, power):
+    """The paper's lemma: E|x_i - x_j|^2 = g d_T(i, j), each edge with the variance of its increment."""
+    tree = random_tree(8, shape=shape, max_length=3, seed=1)
+    g = 100_000
+    features = simulate_brownian(tree, g, increments=increments, seed=0)
     squared = ((features[:, None] - features[None]) ** 2).mean(axis=2)
-    np.testing.assert_allclose(squared, tree.distances(), rtol=0.03)
+    expected = Tree(tree.parent, tree.leaves, tree.lengths**power, rooted=True).distances()
+    pairs = np.triu_indices(8, 1)
+    # A mean of g squared normals of variance v has sd v sqrt(2 / g); 28 pairs, p = 1e-4 each
+    assert (np.abs(squared / np.where(expected > 0, expected, 1) - 1)[pairs] < 3.9 * np.sqrt(2 / g)).all()
+
+
+@pytest.mark.parametrize(("increments", "power"), [("variance", 1), ("sd", 2)])
+def test_heritability_shrinks_covariances_and_keeps_variances(increments, power):
+    """Pagel's lambda, feature by feature, on a tree whose leaves are not equally deep."""
+    tree = random_tree(6, shape="caterpillar", max_length=2, seed=3)
+    each = 100_000
+    heritability = np.repeat([0.0, 0.3, 1.0], each)
+    features = simulate_brownian(tree, 3 * each, increments=increments, heritability=heritability, seed=0)
+    shared = shared_paths(tree, tree.lengths**power)
+    for part, share in zip(np.split(features, 3, axis=1), (0.0, 0.3, 1.0), strict=True):
+        expected = share * shared + (1 - share) * np.diag(shared.diagonal())
+        spread = np.sqrt((expected**2 + np.outer(expected.diagonal(), expected.diagonal())) / each)
+        assert (np.abs(part @ part.T / each - expected) < 4.5 * spread).all()
+
+
+def test_full_heritability_is_plain_brownian_motion():
+    tree = random_tree(8, seed=0)
+    plain = simulate_brownian(tree, 5, seed=1)
+    assert (simulate_brownian(tree, 5, heritability=np.ones(5), seed=1) == plain).all()
+    mixed = simulate_brownian(tree, 5, heritability=[1, 1, 0.5, 1, 1], seed=1)
+    assert ((mixed == plain).all(axis=0) == [True, True, False, True, True]).all()
 
 
 def test_features_are_independent():
@@ -64,6 +92,14 @@ def test_bad_input_is_told_in_a_sentence():
         simulate_brownian(tree, 0)
     with pytest.raises(ValueError, match="it is 'variance' or 'sd'"):
         simulate_brownian(tree, 1, increments="std")
+    with pytest.raises(ValueError, match="A heritability of 1.5 was given; it lies between 0 and 1"):
+        simulate_brownian(tree, 2, heritability=[1.0, 1.5])
+    with pytest.raises(ValueError, match="A heritability of nan was given"):
+        simulate_brownian(tree, 2, heritability=np.nan)
+    with pytest.raises(
+        ValueError, match=r"heritability has shape \(3,\); one number, or one for each of the 2 features"
+    ):
+        simulate_brownian(tree, 2, heritability=[1, 1, 1])
     with pytest.raises(ValueError, match="no branch lengths"):
         simulate_brownian(Tree([2, 2, -1], ["a", "b"]), 1)
     with pytest.raises(ValueError, match="The edge above node 1 has length -1"):

@@ -1,5 +1,7 @@
 """Model trees: their shape, their lengths and their names."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -15,9 +17,10 @@ def test_balanced_trees_have_all_leaves_at_one_level(n):
     assert [len(clade) for clade in tree.clades(1)] == [n // 2, n // 2]
 
 
+@pytest.mark.parametrize("shape", ["yule", "uniform", "caterpillar"])
 @pytest.mark.parametrize("n", [2, 3, 7, 100])
-def test_yule_trees_are_binary_and_named_from_left_to_right(n):
-    tree = random_tree(n, shape="yule", seed=n)
+def test_other_trees_are_binary_and_named_from_left_to_right(n, shape):
+    tree = random_tree(n, shape=shape, seed=n)
     assert tree.rooted
     assert tree.is_binary
     assert tree.n_nodes == 2 * n - 1
@@ -33,6 +36,40 @@ def test_yule_splits_the_leaves_uniformly():
     sizes = [len(random_tree(n, shape="yule", seed=rng).clades(1)[0]) for _ in range(repeats)]
     counts = np.bincount(sizes, minlength=n)[1:]
     assert ((counts - repeats / 4) ** 2 / (repeats / 4)).sum() < 16.3, "chi-square with 3 degrees of freedom, p = 0.001"
+
+
+def test_uniform_splits_the_leaves_as_labelled_trees_do():
+    """With (2k - 3)!! rooted trees on k labelled leaves, the left clade of n has size k in proportion to C(n, k) times
+    the numbers of trees on both sides."""
+    rng, n, repeats = np.random.default_rng(6), 6, 4000
+
+    def number(k):
+        return math.prod(range(1, 2 * k - 2, 2))
+
+    expected = np.array([math.comb(n, k) * number(k) * number(n - k) for k in range(1, n)]) / (2 * number(n))
+    assert expected.sum() == 1
+    sizes = [len(random_tree(n, shape="uniform", seed=rng).clades(1)[0]) for _ in range(repeats)]
+    counts = np.bincount(sizes, minlength=n)[1:]
+    chi_square = ((counts - repeats * expected) ** 2 / (repeats * expected)).sum()
+    assert chi_square < 18.5, "4 degrees of freedom, p = 0.001"
+
+
+def test_uniform_reaches_every_shape_below_the_first_split():
+    """Of the trees on four labelled leaves 3 of 15 are balanced; a Yule tree is in 1 of 3 cases."""
+    rng, repeats = np.random.default_rng(7), 3000
+    balanced = sum(len(random_tree(4, shape="uniform", seed=rng).clades(1)[0]) == 2 for _ in range(repeats))
+    assert abs(balanced / repeats - 0.2) < 4 * np.sqrt(0.2 * 0.8 / repeats)
+
+
+def test_caterpillars_lose_one_leaf_at_every_branching():
+    tree = random_tree(6, shape="caterpillar", max_length=1, seed=0)
+    assert tree.level[:6].tolist() == [5, 5, 4, 3, 2, 1]
+    assert tree.depths()[:6].tolist() == [5, 5, 4, 3, 2, 1]
+
+
+@pytest.mark.parametrize("shape", ["uniform", "caterpillar"])
+def test_large_trees_need_no_recursion(shape):
+    assert random_tree(20_000, shape=shape, seed=0).n_leaves == 20_000
 
 
 def test_lengths_are_uniform_between_one_and_the_maximum():
@@ -59,5 +96,7 @@ def test_bad_input_is_told_in_a_sentence():
         random_tree(4, max_length=0.5)
     with pytest.raises(ValueError, match="max_length=nan was given"):
         random_tree(4, max_length=float("nan"))
-    with pytest.raises(ValueError, match="shape='comb' was given; it is 'balanced' or 'yule'"):
+    with pytest.raises(
+        ValueError, match="shape='comb' was given; it is 'balanced', 'yule', 'uniform' or 'caterpillar'"
+    ):
         random_tree(4, shape="comb")

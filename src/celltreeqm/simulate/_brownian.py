@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..trees import Tree
 
-__all__ = ["simulate_brownian"]
+__all__ = ["Increments", "simulate_brownian"]
+
+Increments: TypeAlias = Literal["variance", "sd"]
 
 
 def simulate_brownian(
     tree: Tree,
     n_features: int,
     *,
-    increments: Literal["variance", "sd"] = "variance",
+    increments: Increments = "variance",
+    heritability: ArrayLike = 1.0,
     seed: int | np.random.Generator | None = None,
 ) -> NDArray[np.float64]:
     r"""Features of the leaves that evolve by Brownian motion from zero at the root.
@@ -27,7 +30,13 @@ def simulate_brownian(
     .. math:: S_i(\text{child}) = S_i(\text{parent}) + \mathcal{N}(0, t_j),
 
     so that the covariance of two leaves is the length of the path that they share from the root, and the expected
-    squared distance of two leaves is g times the length of the path between them.
+    squared distance of two leaves is g times the length of the path between them (the paper's lemma of additivity).
+    With ``increments="sd"`` the same holds with each length squared.
+
+    A heritability :math:`\lambda` below one is Pagel's: all covariances of leaves shrink by :math:`\lambda` and the
+    variances stay, because a share :math:`1 - \lambda` of each leaf's variance is its own,
+
+    .. math:: \sqrt{\lambda}\, S_i(u) + \sqrt{1 - \lambda}\, \mathcal{N}(0, \operatorname{Var} S_i(u)).
 
     Parameters
     ----------
@@ -38,6 +47,8 @@ def simulate_brownian(
     increments
         What the length of an edge is of its increment: the ``"variance"``, as the paper's text has it, or the
         ``"sd"``, with which its tables were made.
+    heritability
+        Pagel's :math:`\lambda`, from 0 to 1: one for all features or one for each.
     seed
         Seed or generator.
 
@@ -62,8 +73,25 @@ def simulate_brownian(
         raise ValueError(
             f"The edge above node {node} has length {lengths[node]:g}; Brownian motion needs lengths of 0 or more."
         )
+    share = np.asarray(heritability, dtype=np.float64)
+    if share.shape not in ((), (n_features,)):
+        raise ValueError(
+            f"heritability has shape {share.shape}; one number, or one for each of the {n_features} features, was "
+            "needed."
+        )
+    if not ((share >= 0) & (share <= 1)).all():
+        wrong = share[~((share >= 0) & (share <= 1))].flat[0]
+        raise ValueError(f"A heritability of {wrong} was given; it lies between 0 and 1.")
     sd = lengths if increments == "sd" else np.sqrt(lengths)
-    states = np.random.default_rng(seed).normal(size=(tree.n_nodes, n_features)) * sd[:, None]
+    rng = np.random.default_rng(seed)
+    states = rng.normal(size=(tree.n_nodes, n_features)) * sd[:, None]
+    variance = sd**2
+    variance[-1] = 0.0  # nothing happens above the root
     for node in range(tree.n_nodes - 2, -1, -1):
         states[node] += states[tree.parent[node]]
-    return states[: tree.n_leaves].copy()
+        variance[node] += variance[tree.parent[node]]
+    inherited = states[: tree.n_leaves].copy()
+    if (share == 1).all():
+        return inherited
+    own = rng.normal(size=inherited.shape) * np.sqrt(variance[: tree.n_leaves, None])
+    return np.sqrt(share) * inherited + np.sqrt(1 - share) * own
