@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-__all__ = ["parallel_map", "usable_cpus"]
+__all__ = ["parallel_map", "pin_threads", "pinned", "usable_cpus"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -97,6 +97,17 @@ def usable_cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def pin_threads() -> None:
+    """One thread for linear algebra in this process from now on: for worker processes that are started by hand."""
+    _pin_environment()
+    _pin_this_thread()
+
+
+def pinned(function: Callable[[Item], Result]) -> Callable[[Item], Result]:
+    """The function, to be given to an executor by hand: each of its calls there runs on one pinned thread."""
+    return partial(_call_pinned, function, _this_process())
 
 
 def _in_processes(

@@ -108,3 +108,34 @@ def test_nothing_is_half_written_when_it_fails(tmp_path, monkeypatch, capsys):
     assert run_demo("-o", tmp_path / "run", "--leaves", 8) == 1
     assert "Error: The disk is full." in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused_before_anything_is_moved(tmp_path, capsys):
+    (tmp_path / "run" / "truth.nwk").mkdir(parents=True)
+    assert run_demo("-o", tmp_path / "run", "--leaves", 8, "--force") == 1
+    assert "truth.nwk is a folder where a file was to be written" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["truth.nwk"]
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_place_that_cannot_hold_the_folder_is_refused_before_the_work(tmp_path, capsys, monkeypatch):
+    (tmp_path / "file").write_text("x")
+    assert run_demo("-o", tmp_path / "file" / "run") == 1
+    told = capsys.readouterr()
+    assert "is a file, so" in told.err
+    assert told.out == ""
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert run_demo("-o", tmp_path / "run") == 1
+    told = capsys.readouterr()
+    assert f"Nothing may be written to {tmp_path}" in told.err
+    assert told.out == ""
+
+
+def test_a_folder_that_exists_is_filled_without_writing_beside_it(tmp_path):
+    from celltreeqm.cli._run_folder import filled_folder
+
+    (tmp_path / "run").mkdir()
+    with filled_folder(tmp_path / "run") as work:
+        assert work.parent == tmp_path / "run"
+        (work / "a").write_text("x")
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["a"]

@@ -124,3 +124,32 @@ def test_bad_input_is_told_in_a_sentence(quartet_tree, monkeypatch):
         ImportError, match=r'Drawing needs matplotlib, which is missing: pip install "celltreeqm\[plot\]"'
     ):
         pl.tree(quartet_tree)
+
+
+def test_names_and_groups_are_written_as_they_are_and_never_as_formulas():
+    names = ["$^$", "$x$", "a_b"]
+    ax = pl.tree(Tree([3, 3, 3, -1], names), color={"$^$": "$_$"})
+    ax.figure.canvas.draw()
+    assert sorted(written(ax)) == sorted(names)
+    assert not any(text.get_parse_math() for text in [*ax.texts, *ax.get_legend().get_texts()])
+
+
+@pytest.mark.parametrize("support", [0.97, 97])
+def test_support_is_written_in_per_cent_whichever_way_it_came(support):
+    ax = pl.tree(Tree([3, 3, 4, 4, -1], ["a", "b", "c"], support=[0, 0, 0, support, 0]), labels=False)
+    assert written(ax) == ["97"]
+
+
+def test_a_missing_group_is_grey_whatever_stands_for_missing(quartet_tree):
+    pd = pytest.importorskip("pandas")
+    right, _ = branches(pl.tree(quartet_tree, color={"a": "x", "b": None, "c": float("nan"), "d": pd.NA}))
+    assert [tuple(color) for color in right.get_colors()[:4]] == [BLUE, GREY, GREY, GREY]
+
+
+def test_what_is_no_tree_or_no_mapping_is_refused(quartet_tree):
+    with pytest.raises(TypeError, match="A str came as the tree; a Tree was needed"):
+        pl.tree("tree.nwk")
+    with pytest.raises(TypeError, match="A str came as the truth; a Tree was needed"):
+        pl.tree(quartet_tree, truth="truth.nwk")
+    with pytest.raises(TypeError, match="A str came as color; a mapping from leaf name"):
+        pl.tree(quartet_tree, color="founder")

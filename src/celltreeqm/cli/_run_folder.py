@@ -21,19 +21,31 @@ def check_folder(folder: Path, *, marker: str, force: bool) -> None:
             f"{folder} is not empty and holds no {marker} of an earlier run. Name another folder with -o, or add to "
             "this one with --force."
         )
+    above = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
+    if not above.is_dir():
+        raise NotADirectoryError(f"{above} is a file, so {folder} cannot be in it. Name another folder with -o.")
+    if not os.access(above, os.W_OK):
+        raise PermissionError(f"Nothing may be written to {above}. Name another folder with -o.")
 
 
 @contextmanager
 def filled_folder(folder: Path) -> Iterator[Path]:
-    """Give an empty folder beside ``folder`` to write into; on success its files go to ``folder``, one move a file.
+    """Give an empty folder to write into; on success its files go to ``folder``, one move a file.
 
-    Files of the same names are replaced, others stay as they are. On failure nothing is left.
+    It is in ``folder``, or beside it if that is yet to be made. Files of the same names are replaced, others stay as
+    they are. On failure nothing is left.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    # In the folder itself where it exists: it may be on another disk than the one it is in, or that may be read-only
+    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder if folder.is_dir() else folder.parent))
     try:
         yield work
         folder.mkdir(exist_ok=True)
+        for file in work.iterdir():
+            if (folder / file.name).is_dir():  # told before the first move, so that all are made or none
+                raise IsADirectoryError(
+                    f"{folder / file.name} is a folder where a file was to be written. Move it away."
+                )
         for file in sorted(work.iterdir()):
             os.replace(file, folder / file.name)
     finally:

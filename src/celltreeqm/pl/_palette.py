@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from ..trees._priors import is_missing
+
 __all__ = ["GREY", "WRONG", "group_colors", "leaf_colors"]
 
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
@@ -14,7 +16,7 @@ WRONG = "#C8102E"
 
 def leaf_colors(color: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Hashable, Any]]:
     """``(colour of each leaf, colour of each group)``; no groups where the values are colours themselves."""
-    given = {leaf: value for leaf, value in color.items() if value is not None and value == value}  # drops NaN
+    given = {leaf: value for leaf, value in color.items() if not is_missing(value)}
     if all(_is_color(value) for value in given.values()):
         return given, {}
     groups = group_colors(list(dict.fromkeys(given.values())))

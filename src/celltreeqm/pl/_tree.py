@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..trees import Tree
 from ..trees._splits import split_hashes
+from ..trees._tree_checks import check_tree
 from ._layout import edge_paths, node_positions, to_circle
 from ._matplotlib import require_matplotlib
 from ._palette import GREY, WRONG, leaf_colors
@@ -52,7 +53,7 @@ def tree(
     truth
         A tree of the same leaves: branches whose split it does not have are drawn dashed, in red.
     support
-        Whether to write the support of the branches, in per cent, where the tree has it.
+        Whether to write the support of the branches, in per cent, where the tree has it (shares up to 1 times 100).
     labels
         Whether to write the names of the leaves; default: up to 80 of them.
 
@@ -69,6 +70,11 @@ def tree(
     """
     if layout not in ("rectangular", "circular"):
         raise ValueError(f"layout={layout!r} was given; it is 'rectangular' or 'circular'.")
+    check_tree(tree)
+    if color is not None and not hasattr(color, "items"):
+        raise TypeError(
+            f"A {type(color).__name__} came as color; a mapping from leaf name to group or colour was needed."
+        )
     require_matplotlib()
     from matplotlib.collections import LineCollection
 
@@ -108,6 +114,7 @@ def tree(
 
 
 def _wrong_branches(tree: Tree, truth: Tree) -> NDArray[np.bool_]:
+    check_tree(truth, "the truth")
     if set(tree.leaves) != set(truth.leaves):
         raise ValueError(
             f"The tree has {tree.n_leaves} leaves and the truth {truth.n_leaves}, and they are not the same; draw "
@@ -147,17 +154,18 @@ def _write_leaf_names(ax: Axes, tree: Tree, positions: NDArray[np.float64], span
                 turn, side = turn + 180, "right"
         ax.text(
             x, y, name, size=size, rotation=turn, ha=side, va="center_baseline" if not circular else "center",
-            rotation_mode="anchor", color="#303030",
+            rotation_mode="anchor", color="#303030", parse_math=False,
         )  # fmt: skip
 
 
 def _write_support(ax: Axes, tree: Tree, at: NDArray[np.float64]) -> None:
     assert tree.support is not None
     size = float(np.clip(240 / tree.n_leaves, 3.0, 6.5))
+    percent = 1 if (tree.support > 1).any() else 100  # what is above 1 is in per cent already
     for node in range(tree.n_leaves, tree.root):
         if not np.isnan(tree.support[node]):
             ax.annotate(
-                f"{100 * tree.support[node]:.0f}", at[node], xytext=(-1.5, 1.0), textcoords="offset points",
+                f"{percent * tree.support[node]:.0f}", at[node], xytext=(-1.5, 1.0), textcoords="offset points",
                 size=size, ha="right", va="bottom", color="#606060",
             )  # fmt: skip
 
@@ -196,7 +204,9 @@ def _legend(ax: Axes, of_group: Mapping[Hashable, Any], *, wrong_shown: bool) ->
     if wrong_shown:
         handles.append(Line2D([], [], color=WRONG, lw=2.0, ls=_DASHES, label="not in the truth"))
     if handles:
-        ax.legend(
+        legend = ax.legend(
             handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8, handlelength=1.4,
             ncols=1 + len(handles) // 25,
         )  # fmt: skip
+        for text in legend.get_texts():
+            text.set_parse_math(False)

@@ -102,8 +102,9 @@ def quartet_class_counts(prior: Tree | Sequence[Tree] | None, leaves: Sequence[s
     >>> quartet_class_counts(prior, ["a", "b", "c", "d", "e"])
     QuartetClassCounts(known=1, partial=4, unknown_inside=0, unknown_outside=0)
     """
-    trees = check_priors(prior, leaves)
-    n, inside = len(leaves_of((), leaves)), len(leaves_of(trees, None))
+    names = leaves_of((), leaves)
+    trees = check_priors(prior, names)
+    n, inside = len(names), len(leaves_of(trees, None))
     known = count_known_quartets(trees)
     outside = comb(n - inside, 4)
     return QuartetClassCounts(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celltreeqm.trees import Tree, check_priors
+from celltreeqm.trees._tree_checks import is_whole
 
 from ._claims import ORDERS, Claims
 from ._known_counts import count_known_quartets
@@ -65,10 +66,11 @@ class KnownQuartets:
     """
 
     def __init__(self, prior: Tree | Sequence[Tree], leaves: Sequence[str] | None = None) -> None:
-        self.trees = check_priors(prior, leaves)
+        names = None if leaves is None else leaves_of((), leaves)
+        self.trees = check_priors(prior, names)
         if not self.trees:
             raise ValueError(f"The prior is {prior}; without a tree no quartet is known. Give one Tree or several.")
-        self.leaves = leaves_of(self.trees, leaves)
+        self.leaves = leaves_of(self.trees, names)
         self._claims = Claims.of(self.trees, [rows_of(tree, self.leaves) for tree in self.trees])
         self._earlier = _earlier_overlaps(self.trees)
         self._lookups = {i: TopologyLookup(self.trees[i], self.leaves) for i in set().union(*self._earlier)}
@@ -108,8 +110,8 @@ class KnownQuartets:
         ValueError
             If the prior knows no quartet.
         """
-        if count < 0:
-            raise ValueError(f"{count} quartets were asked for; 0 or more can be drawn.")
+        if not is_whole(count) or count < 0:
+            raise ValueError(f"{count!r} quartets were asked for; a whole number, 0 or more, can be drawn.")
         if count and not self._claims.total:
             raise ValueError(
                 f"The prior knows none of the quartets of its {len(self.leaves)} leaves, so none can be drawn. "

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from celltreeqm.trees._priors import is_missing
+from celltreeqm.trees._tree_checks import is_whole
 
 from ._quartets import checked_quartets
 
@@ -47,9 +51,11 @@ def partition_counts(sizes: Iterable[int]) -> dict[Partition, int]:
     >>> counts[2, 2, 0, 0] + counts[2, 1, 1, 0], sum(counts.values())
     (2340063, 4249575)
     """
-    given = [int(size) for size in sizes]
-    if any(size < 0 for size in given):
-        raise ValueError(f"A clade of {min(given)} leaves was given; sizes of 0 or more were needed.")
+    given = list(sizes)
+    for size in given:
+        if not is_whole(size) or size < 0:
+            raise ValueError(f"A clade of {size!r} leaves was given; whole numbers of 0 or more were needed.")
+    given = [int(size) for size in given]
     n = sum(given)
     squares = sum(size**2 for size in given)
     pairs = [comb(size, 2) for size in given]
@@ -76,14 +82,24 @@ def partition_proportions(k: int) -> dict[Partition, float]:
 
     They sum to 1, and the resolvable share, that of (2, 2, 0, 0) and (2, 1, 1, 0), is largest at k = 4.
 
+    Parameters
+    ----------
+    k
+        Number of clades, at least 1.
+
+    Returns
+    -------
+    dict
+        A share for each of ``PARTITION_TYPES``.
+
     Examples
     --------
     >>> shares = partition_proportions(4)
     >>> shares[2, 2, 0, 0] + shares[2, 1, 1, 0]
     0.703125
     """
-    if k < 1:
-        raise ValueError(f"k={k} was given; at least one clade was needed.")
+    if not is_whole(k) or k < 1:
+        raise ValueError(f"k={k} was given; a whole number of clades, at least 1, was needed.")
     ways = (1, 4 * (k - 1), 3 * (k - 1), 6 * (k - 1) * (k - 2), (k - 1) * (k - 2) * (k - 3))
     return {kind: way / k**3 for kind, way in zip(PARTITION_TYPES, ways, strict=True)}
 
@@ -108,16 +124,17 @@ def partition_types(labels: ArrayLike, quartets: ArrayLike) -> NDArray[np.int8]:
     >>> partition_types(["x", "x", "y", "y", "z"], [[0, 1, 2, 3], [0, 1, 2, 4]])
     array([2, 3], dtype=int8)
     """
-    given = np.asarray(labels)
+    given = np.array(labels, dtype=object)  # as objects: beside strings numpy would make a NaN the string "nan"
     if given.ndim != 1:
         raise ValueError(f"The labels have shape {given.shape}; one label a leaf was needed: [n].")
-    missing = np.array([label is None or label != label for label in given.tolist()], dtype=bool)
+    missing = np.array([is_missing(label) for label in given.tolist()], dtype=bool)
     if missing.any():
         raise ValueError(
             f"Leaf {int(np.flatnonzero(missing)[0])} has no label; every leaf needs one. Give leaves outside every "
             "clade a label of their own."
         )
-    _, codes = np.unique(given.astype(str) if given.dtype == object else given, return_inverse=True)
+    number: dict[Any, int] = {}
+    codes = np.array([number.setdefault(label, len(number)) for label in given.tolist()], dtype=np.int64)
     four = codes[checked_quartets(quartets, len(given))]
     together = np.zeros(len(four), dtype=np.int8)
     for i, j in combinations(range(4), 2):

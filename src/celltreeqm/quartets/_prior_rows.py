@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celltreeqm.trees import Tree
+from celltreeqm.trees._tree_checks import check_ordered
 
 __all__ = ["leaves_of", "rows_of"]
 
@@ -16,11 +17,11 @@ def leaves_of(trees: Iterable[Tree], leaves: Sequence[str] | None) -> tuple[str,
     """The row names: ``leaves``, each once, or without them the trees' leaves in the order of their first mention."""
     if leaves is None:
         return tuple(dict.fromkeys(name for tree in trees for name in tree.leaves))
-    if isinstance(leaves, str):
-        raise ValueError(f"leaves is the string {leaves!r}; a sequence of leaf names was needed.")
+    check_ordered(leaves)
     names = tuple(leaves)
     if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in set(names[:i]))
+        seen: set[str] = set()
+        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise ValueError(f"leaves names {twice!r} twice; every row needs a name of its own.")
     return names
 

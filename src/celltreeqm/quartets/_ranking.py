@@ -9,6 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from celltreeqm.trees._tree_checks import is_whole
+
 from ._quartets import checked_quartets
 
 __all__ = ["all_quartets", "rank_quartets", "unrank_quartets"]
@@ -87,20 +89,32 @@ def rank_quartets(quartets: ArrayLike) -> NDArray[np.int64]:
 def all_quartets(n: int, *, chunk: int = 1_000_000) -> Iterator[NDArray[np.int32]]:
     """All C(n, 4) quartets of n leaves in rank order, in arrays of at most ``chunk``.
 
+    Parameters
+    ----------
+    n
+        Number of leaves, at most 121,976.
+    chunk
+        The most quartets in one array.
+
+    Yields
+    ------
+    int32[q, 4]
+        Ascending leaf numbers.
+
     Examples
     --------
     >>> [len(piece) for piece in all_quartets(8, chunk=30)]
     [30, 30, 10]
     """
-    if chunk < 1:
-        raise ValueError(f"chunk={chunk} was given; pieces of at least one quartet were needed.")
+    if not is_whole(chunk) or chunk < 1:
+        raise ValueError(f"chunk={chunk!r} was given; pieces of at least one quartet were needed.")
     binomials, total = _binomials(_checked_size(n)), comb(n, 4)
     return (_unrank(np.arange(at, min(at + chunk, total)), binomials) for at in range(0, total, chunk))
 
 
 def _checked_size(n: int) -> int:
-    if not 0 <= n <= MOST_LEAVES:
-        raise ValueError(f"n={n} was given; a number of leaves from 0 to {MOST_LEAVES:,} was needed.")
+    if not is_whole(n) or not 0 <= n <= MOST_LEAVES:
+        raise ValueError(f"n={n!r} was given; a number of leaves from 0 to {MOST_LEAVES:,} was needed.")
     return int(n)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celltreeqm.trees import Tree
 from celltreeqm.trees._splits import leaf_intervals
+from celltreeqm.trees._tree_checks import check_tree
 
 from ._prior_rows import leaves_of, rows_of
 from ._quartets import checked_quartets
@@ -100,6 +101,7 @@ def quartet_topology_in(tree: Tree, quartets: ArrayLike, *, leaves: Sequence[str
     >>> quartet_topology_in(tree, [[4, 3, 1, 0], [0, 1, 2, 3]], leaves=["a", "b", "x", "c", "d"])
     array([ 1, -1], dtype=int8)
     """
+    check_tree(tree)
     names = leaves_of([tree], leaves)
     return TopologyLookup(tree, names).topology(checked_quartets(quartets, len(names)))
 

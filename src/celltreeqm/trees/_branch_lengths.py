@@ -13,7 +13,7 @@ from scipy.linalg import cho_factor, cho_solve
 from ._matrices import check_distances
 from ._splits import leaf_intervals, split_hashes
 from ._tree import Tree
-from ._tree_checks import some_names
+from ._tree_checks import check_tree, some_names
 
 __all__ = ["fit_branch_lengths"]
 
@@ -61,6 +61,7 @@ def fit_branch_lengths(
     >>> fit_branch_lengths(tree, [[0, 3, 6], [3, 0, 5], [6, 5, 0]]).lengths
     array([2., 1., 2., 2., 0.])
     """
+    check_tree(tree)
     if leaves is None and not hasattr(distances, "columns"):
         leaves = tree.leaves
     matrix, names = check_distances(distances, leaves)

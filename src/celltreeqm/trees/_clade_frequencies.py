@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._splits import clade_set, leaf_intervals, split_hashes, split_set
 from ._tree import Tree
-from ._tree_checks import some_names
+from ._tree_checks import check_tree, some_names
 
 __all__ = ["CladeFrequencies", "clade_frequencies", "majority_consensus", "with_support"]
 
@@ -118,6 +118,7 @@ def with_support(tree: Tree, trees: Sequence[Tree]) -> Tree:
     >>> with_support(ab_cd, [ab_cd, ac_bd]).support
     array([nan, nan, nan, nan, 0.5, nan])
     """
+    check_tree(tree)
     clades = _checked(trees, like=tree) and tree.rooted
     count: Counter[tuple[int, int]] = Counter()
     for other in trees:
@@ -175,8 +176,12 @@ def _checked(trees: Sequence[Tree], like: Tree | None = None) -> bool:
     """Whether the trees are rooted; raises if they are not of one kind or not of the same leaves."""
     if isinstance(trees, Tree):
         raise TypeError("One tree was given; a sequence of trees was needed. Put it in a list.")
+    if not isinstance(trees, Sequence):
+        raise TypeError(f"A {type(trees).__name__} was given; a sequence of trees was needed. Make a list of them.")
     if not len(trees):
         raise ValueError("No trees were given; frequencies need at least one.")
+    for tree in trees:
+        check_tree(tree, "one of the trees")
     rooted = sum(tree.rooted for tree in trees)
     if 0 < rooted < len(trees):
         raise ValueError(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._tree import Tree
-from ._tree_checks import some_names
+from ._tree_checks import check_tree, checked_leaves, some_names
 
 if TYPE_CHECKING:
     import anndata
@@ -54,6 +54,7 @@ def to_networkx(tree: Tree) -> nx.DiGraph[str]:
     """
     import networkx as nx
 
+    check_tree(tree)
     names = _unique_names(tree)
     steps = replace(tree, rooted=True).level.tolist()
     times = (tree.with_unit_lengths() if tree.lengths is None else tree).depths().tolist()
@@ -99,6 +100,10 @@ def from_networkx(graph: nx.DiGraph[Any], *, rooted: bool = True) -> Tree:
             f"A {type(graph).__name__} came; a networkx.DiGraph was needed, with edges from the root to the leaves. "
             "networkx.bfs_tree(graph, root) makes one of an undirected tree."
         )
+    if graph.is_multigraph():
+        raise TypeError(
+            "A multigraph came; between two nodes of a tree there is one edge. networkx.DiGraph(graph) makes one."
+        )
     several = [node for node, count in graph.in_degree() if count > 1]
     if several:
         raise ValueError(
@@ -117,7 +122,7 @@ def from_networkx(graph: nx.DiGraph[Any], *, rooted: bool = True) -> Tree:
         parent[number[node]] = number[up]
     support = [math.nan] * len(number)
     for node, attributes in graph.nodes(data=True):
-        support[number[node]] = float(attributes.get("support", math.nan))
+        support[number[node]] = _number(attributes.get("support", math.nan), "support", node)
     return Tree(
         parent,
         [str(leaf) for leaf in leaves],
@@ -156,6 +161,7 @@ def to_linkage(tree: Tree, leaves: Sequence[str] | None = None) -> NDArray[np.fl
     array([[0., 1., 2., 2.],
            [2., 3., 4., 3.]])
     """
+    check_tree(tree)
     if not tree.rooted:
         raise ValueError("This tree is unrooted; a linkage needs a root to measure heights from. Root it first.")
     if tree.n_leaves < 2:
@@ -203,8 +209,8 @@ def from_linkage(linkage: ArrayLike, leaves: Sequence[str]) -> Tree:
            [2., 0., 4.],
            [4., 4., 0.]])
     """
-    joins = np.asarray(linkage, dtype=np.float64)
-    n = len(leaves)
+    names = checked_leaves(leaves)
+    joins, n = np.asarray(linkage, dtype=np.float64), len(names)
     if joins.shape != (n - 1, 4):
         raise ValueError(f"The linkage has shape {joins.shape}; for {n} leaves ({n - 1}, 4) was needed.")
     if not np.isfinite(joins).all() or (joins[:, 2] < 0).any():
@@ -218,7 +224,7 @@ def from_linkage(linkage: ArrayLike, leaves: Sequence[str]) -> Tree:
     parent = np.full(2 * n - 1, -1)
     parent[pairs] = np.arange(n, 2 * n - 1)[:, None]
     height = np.concatenate([np.zeros(n), joins[:, 2] / 2])
-    return Tree(parent, leaves, height[parent] - height, rooted=True)
+    return Tree(parent, names, height[parent] - height, rooted=True)
 
 
 def to_treedata(tree: Tree, adata: anndata.AnnData | None = None, *, key: str = "celltreeqm") -> treedata.TreeData:
@@ -249,8 +255,13 @@ def to_treedata(tree: Tree, adata: anndata.AnnData | None = None, *, key: str = 
     import pandas as pd
     import treedata
 
+    check_tree(tree)
     if adata is None:
         new = treedata.TreeData(obs=pd.DataFrame(index=list(tree.leaves)), label=None, alignment="leaves")
+    elif not hasattr(adata, "obs_names"):
+        raise TypeError(
+            f"A {type(adata).__name__} came as the data; an AnnData was needed, or None for the leaves alone."
+        )
     else:
         if not adata.obs_names.is_unique:
             twice = adata.obs_names[adata.obs_names.duplicated()].unique().tolist()
@@ -330,6 +341,13 @@ def _edge_lengths(graph: nx.DiGraph[Any], number: dict[Any, int]) -> list[float]
             )
         lengths = [0.0] * len(number)
         for _, node, attributes in graph.edges(data=True):
-            lengths[number[node]] = float(attributes[key])
+            lengths[number[node]] = _number(attributes[key], key, node)
         return lengths
     return None
+
+
+def _number(value: Any, what: str, node: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"The {what} at node {node!r} of the graph is {value!r}; a number was needed.") from None

@@ -97,7 +97,8 @@ def _opened(tree: Tree) -> dict[int, int]:
 
 def _label(tree: Tree, node: int) -> str:
     support = math.nan if tree.support is None or node < tree.n_leaves else float(tree.support[node])
-    return " ".join(filter(None, [tree.name(node), "" if math.isnan(support) else f"{support:.3g}"]))
+    name = "".join(c if c.isprintable() else repr(c)[1:-1] for c in tree.name(node) or "")
+    return " ".join(filter(None, [name, "" if math.isnan(support) else f"{support:.3g}"]))
 
 
 def _count(leaves: int) -> str:

@@ -38,8 +38,16 @@ def check_distances(distances: ArrayLike, leaves: Sequence[str] | None) -> tuple
                 "or a DataFrame that has them as its index."
             )
     names = checked_leaves(leaves)
+    own = getattr(distances, "index", None) if hasattr(distances, "columns") else None
+    if own is not None and names != tuple(own) and set(names) == set(own):
+        raise ValueError(
+            "The leaf names came in another order than the rows of the DataFrame. "
+            "Leave them out: its index names the rows."
+        )
     try:
         given = np.asarray(distances)
+        if np.iscomplexobj(given):
+            raise TypeError("they are complex")
         work = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError) as problem:
         raise ValueError(f"The distances cannot be read as numbers: {problem}. Pass a float array [n, n].") from None
@@ -59,6 +67,10 @@ def check_distances(distances: ArrayLike, leaves: Sequence[str] | None) -> tuple
         if fault == 1:
             raise ValueError(
                 f"The distance {where} is {value}; distances must be finite. Drop such leaves or fill them in."
+            )
+        if fault == 5:
+            raise ValueError(
+                f"The distance {where} is {value:g}, too large to calculate with. Scale the distances down."
             )
         if fault == 2:
             raise ValueError(f"The distance {where} is {value}; distances must not be negative.")
@@ -82,6 +94,8 @@ def _symmetrize(d, tolerance):  # type: ignore[no-untyped-def]
                 return 1, i, j
             if i != j and value < 0.0:
                 return 2, i, j
+            if value > 1e150:  # its square must stay finite
+                return 5, i, j
             largest = max(largest, value)
     block = 64  # pairs of tiles, so that the transposed half is read from the cache
     for top in range(0, n, block):

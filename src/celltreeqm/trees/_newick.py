@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ._newick_parser import count_trees, looks_like_newick, quoted, rooted_by_default, trees_in
 from ._tree import Tree
+from ._tree_checks import check_tree
 
 __all__ = ["format_newick", "parse_newick", "read_newick", "read_newicks", "write_newick"]
 
@@ -61,6 +62,7 @@ def parse_newick(text: str, *, rooted: bool | None = None) -> Tree:
     """
     if not isinstance(text, str):
         raise TypeError(f"parse_newick reads text; {type(text).__name__} came. Use read_newick(path) for a file.")
+    text = text.removeprefix("\ufeff")  # the byte order mark of a file that was read as plain UTF-8
     return trees_in(text, "Newick", rooted, only_one=True)[0]
 
 
@@ -68,6 +70,17 @@ def read_newick(path: str | os.PathLike[str], *, rooted: bool | None = None) -> 
     """The one tree of a Newick file (see :func:`parse_newick` for what is read and for ``rooted``).
 
     A file with several trees is refused: :func:`read_newicks` reads those.
+
+    Parameters
+    ----------
+    path
+        A plain text file in UTF-8.
+    rooted
+        Whether the root means something; None leaves it to the file.
+
+    Returns
+    -------
+    Tree
 
     Examples
     --------
@@ -85,7 +98,28 @@ def read_newick(path: str | os.PathLike[str], *, rooted: bool | None = None) -> 
 
 
 def read_newicks(path: str | os.PathLike[str], *, rooted: bool | None = None) -> list[Tree]:
-    """All trees of a Newick file, one after the other (see :func:`parse_newick`); at least one is needed."""
+    """All trees of a Newick file, one after the other (see :func:`parse_newick`); at least one is needed.
+
+    Parameters
+    ----------
+    path
+        A plain text file in UTF-8.
+    rooted
+        Whether the roots mean something; None leaves it to the file, for each tree apart.
+
+    Returns
+    -------
+    list[Tree]
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with open(f"{folder.name}/trees.nwk", "w") as file:
+    ...     _ = file.write("((a,b),c); (a,b,c);")
+    >>> [tree.rooted for tree in read_newicks(f"{folder.name}/trees.nwk")]
+    [True, False]
+    """
     return trees_in(_text_of(path, "read_newicks"), os.fspath(path), rooted, only_one=False)
 
 
@@ -116,6 +150,7 @@ def format_newick(tree: Tree, *, lengths: bool = True, support: bool = True, dig
     """
     if digits is not None and digits < 1:
         raise ValueError(f"digits={digits} was given; at least 1 significant digit is needed, or None for all.")
+    check_tree(tree)
     labels = [quoted(name, quote_numbers=False) for name in tree.leaves]
     named = tree.node_names is not None
     labels += [quoted(name, quote_numbers=True) if name else "" for name in tree.node_names or ()]

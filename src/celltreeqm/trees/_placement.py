@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._branch_lengths import fit_branch_lengths
 from ._matrices import check_distances
 from ._tree import Tree
-from ._tree_checks import checked_leaves, some_names
+from ._tree_checks import check_ordered, check_tree, checked_leaves, some_names
 
 __all__ = ["Placements", "find_placements", "place_leaves"]
 
@@ -53,6 +53,7 @@ def place_leaves(
     >>> tree.splits().astype(int), tree.lengths
     (array([[0, 0, 1, 1]]), array([1., 1., 2., 1., 1., 0.]))
     """
+    check_tree(backbone, "the backbone")
     matrix, names = check_distances(distances, leaves)
     row = {name: i for i, name in enumerate(names)}
     missing = [name for name in backbone.leaves if name not in row]
@@ -113,10 +114,12 @@ def find_placements(
     >>> found.edge, found.position, found.pendant, found.residual
     (array([2]), array([2.]), array([1.]), array([0.]))
     """
+    check_tree(backbone, "the backbone")
     if backbone.n_leaves < 2:
         raise ValueError("The backbone has one leaf and so no edge; it needs at least two leaves to place others on.")
     along = backbone.known_lengths()
-    given = names if isinstance(names, str) else tuple(names)
+    check_ordered(names, "names")
+    given = tuple(names)
     added = checked_leaves(given) if given else ()
     both = [name for name in added if name in backbone.index]
     if both:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ._tree import Tree
-from ._tree_checks import some_names
+from ._tree_checks import check_ordered, check_tree, some_names
 
 __all__ = ["check_priors", "find_conflict", "prior_at_level", "prior_from_clades"]
 
@@ -51,11 +51,15 @@ def prior_from_clades(
     (('a', 'b'), ('c', 'd'))
     """
     pairs = _labelled(clades, leaves)
-    kept = [(name, label) for name, label in pairs if not _is_missing(label)]
+    outside = (outside,) if isinstance(outside, str) else tuple(outside)
+    kept = [(name, label) for name, label in pairs if not is_missing(label)]
     if not kept:
         raise ValueError(
             f"None of the {len(pairs)} leaves has a clade label, so there is nothing to know. Pass prior=None instead."
         )
+    for name, label in kept:
+        if not isinstance(label, Hashable):
+            raise TypeError(f"The clade label of {name!r} is {label!r}; a string or a number was needed.")
     present = {label for _, label in kept}
     absent = [label for label in outside if label not in present]
     if absent:
@@ -83,12 +87,25 @@ def prior_from_clades(
 def prior_at_level(tree: Tree, level: int) -> Tree:
     """The prior that knows the clades of a rooted tree at a level (see :meth:`Tree.clade_labels`) and no more.
 
+    Parameters
+    ----------
+    tree
+        A rooted tree.
+    level
+        Branching steps below the root, from 0, which knows nothing.
+
+    Returns
+    -------
+    Tree
+        As :func:`prior_from_clades` makes it.
+
     Examples
     --------
     >>> tree = Tree([4, 4, 5, 5, 6, 6, -1], ["a", "b", "c", "d"], rooted=True)
     >>> prior_at_level(tree, 1).same_topology(tree)
     True
     """
+    check_tree(tree)
     return prior_from_clades(tree.clade_labels(level).tolist(), tree.leaves)
 
 
@@ -109,7 +126,7 @@ def check_priors(prior: Tree | Iterable[Tree] | None, leaves: Sequence[str] | No
     """
     if prior is None:
         return ()
-    trees = (prior,) if isinstance(prior, Tree) else tuple(prior)
+    trees = (prior,) if isinstance(prior, Tree) or not isinstance(prior, Iterable) else tuple(prior)
     for tree in trees:
         if not isinstance(tree, Tree):
             raise TypeError(
@@ -144,6 +161,16 @@ def find_conflict(first: Tree, second: Tree) -> tuple[tuple[str, str, str, str],
     Two trees have a common refinement if and only if there is no such quartet. If there is one, there is one with any
     leaf that both have, so one leaf is fixed and the others are compared in O(n^2).
 
+    Parameters
+    ----------
+    first, second
+        Any trees; leaves that only one of them has do not matter, nor do roots.
+
+    Returns
+    -------
+    tuple or None
+        ``((a, b, c, d), (e, f, g, h))``: the first tree says ab|cd, the second, of the same four leaves, ef|gh.
+
     Examples
     --------
     >>> ab = Tree([4, 4, 5, 5, 5, -1], ["a", "b", "c", "d"])
@@ -151,6 +178,8 @@ def find_conflict(first: Tree, second: Tree) -> tuple[tuple[str, str, str, str],
     >>> find_conflict(ab, ac)
     (('a', 'b', 'c', 'd'), ('a', 'c', 'b', 'd'))
     """
+    check_tree(first, "the first tree")
+    check_tree(second, "the second tree")
     shared = [name for name in first.leaves if name in second.index]
     if len(shared) < 4:
         return None
@@ -221,6 +250,11 @@ def contradiction(first, second, rows_first, rows_second):  # type: ignore[no-un
 
 
 def _labelled(clades: Any, leaves: Sequence[str] | None) -> list[tuple[str, Any]]:
+    if getattr(clades, "ndim", 1) != 1:
+        raise ValueError(
+            f"The clade labels have {clades.ndim} dimensions; one label a leaf was needed. "
+            "Pass one column of a table, for instance adata.obs['clade']."
+        )
     if leaves is None:
         if not hasattr(clades, "items"):
             raise ValueError(
@@ -234,14 +268,18 @@ def _labelled(clades: Any, leaves: Sequence[str] | None) -> list[tuple[str, Any]
             raise ValueError(
                 f"{len(missing)} leaves have no entry in the clades: {some_names(missing)}. Use None for no label."
             )
+        if not getattr(getattr(clades, "index", None), "is_unique", True):
+            raise ValueError("The clade labels name some leaves more than once. Keep one label a leaf.")
         return [(name, clades[name]) for name in leaves]
-    labels = list(clades)
+    check_ordered(leaves)
+    check_ordered(clades, "clades")
+    labels, leaves = list(clades), list(leaves)
     if len(labels) != len(leaves):
         raise ValueError(f"{len(labels)} clade labels came with {len(leaves)} leaf names; one label a leaf was needed.")
     return list(zip(leaves, labels, strict=True))
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float | np.floating) and math.isnan(label)

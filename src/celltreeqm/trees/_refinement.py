@@ -42,6 +42,8 @@ def common_refinement(trees: Sequence[Tree]) -> Tree:
     >>> common_refinement([first, second])
     Tree(5 leaves, 3 internal nodes, unrooted, binary, no lengths)
     """
+    if not isinstance(trees, Sequence):
+        raise TypeError(f"A {type(trees).__name__} was given; a sequence of trees was needed. Make a list of them.")
     if not trees:
         raise ValueError("No trees were given; a common refinement needs at least one.")
     first = trees[0]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ._splits import split_hashes
 from ._tree import Tree
-from ._tree_checks import some_names
+from ._tree_checks import check_tree, is_whole, some_names
 
 __all__ = ["RootedBy", "root_at", "root_at_midpoint", "root_by_outgroup", "root_by_prior"]
 
@@ -47,9 +47,10 @@ def root_at(tree: Tree, node: int, *, distance_above: float | None = None) -> Tr
     >>> root_at(tree, 3).clades(1)
     (('a', 'b', 'c'), ('d',))
     """
+    check_tree(tree)
     n, m = tree.n_leaves, tree.n_nodes
-    if not 0 <= node < m:
-        raise ValueError(f"Node {node} was given; this tree has nodes 0 to {m - 1}.")
+    if not is_whole(node) or not 0 <= node < m:
+        raise ValueError(f"Node {node!r} was given; this tree has nodes 0 to {m - 1}. Give the number of one.")
     if tree.n_below[node] == n:
         raise ValueError(
             f"All leaves are below node {node}, so a root above it would separate none. Give a node further down."
@@ -155,6 +156,7 @@ def root_by_outgroup(tree: Tree, outgroup: str | Iterable[str]) -> Tree:
     >>> root_by_outgroup(tree, ["c", "d"]).clades(1)
     (('a', 'b'), ('c', 'd'))
     """
+    check_tree(tree)
     names = {outgroup} if isinstance(outgroup, str) else set(outgroup)
     unknown = sorted(names - set(tree.leaves))
     if unknown:
@@ -215,6 +217,8 @@ def root_by_prior(tree: Tree, prior: Tree | Sequence[Tree] | None) -> tuple[Tree
     ('prior', (('a', 'b'), ('c', 'd')))
     """
     priors = [] if prior is None else [prior] if isinstance(prior, Tree) else list(prior)
+    for known in priors:
+        check_tree(known, "a prior")
     plain = _plain(tree)
     allowed = np.ones(plain.n_nodes, dtype=bool)
     separating = []
@@ -244,6 +248,7 @@ def root_by_prior(tree: Tree, prior: Tree | Sequence[Tree] | None) -> tuple[Tree
 
 def _plain(tree: Tree) -> Tree:
     """Unrooted, without single-child nodes."""
+    check_tree(tree)
     return (tree.collapse_unary() if (tree.degree == 1).any() else tree).unroot()
 
 

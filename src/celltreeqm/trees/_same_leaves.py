@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from ._tree import Tree
-from ._tree_checks import some_names
+from ._tree_checks import check_tree, some_names
 
 __all__ = ["check_same_leaves"]
 
 
 def check_same_leaves(tree: Tree, other: Tree) -> None:
     """Raise a ``ValueError`` that names leaves missing on either side, if there are any."""
+    check_tree(tree, "the first tree")
+    check_tree(other, "the second tree")
     only_first = [name for name in tree.leaves if name not in other.index]
     only_second = [name for name in other.leaves if name not in tree.index]
     if not only_first and not only_second:

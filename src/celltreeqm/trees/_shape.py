@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._tree import Tree
+from ._tree_checks import check_tree
 
 __all__ = ["ShapeStatistics", "shape_statistics"]
 
@@ -79,6 +80,7 @@ def shape_statistics(tree: Tree, *, by: Literal["length", "topology"] = "length"
     ShapeStatistics(n_leaves=4, colless=1.0, diameter=4.0, depth_mean=2.25, depth_sd=0.829..., faith_pd=6.0,
     mean_pairwise_distance=3.166...)
     """
+    check_tree(tree)
     if not tree.rooted:
         raise ValueError(
             "This tree is unrooted; depth and the Colless index need a root. Root it first (root_at_midpoint, "

@@ -12,11 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._tree_checks import (
     bottom_up_rank,
+    check_ordered,
     checked_leaves,
     checked_node_names,
     checked_parent,
     checked_values,
     frozen_array,
+    is_whole,
     some_names,
 )
 
@@ -251,6 +253,8 @@ class Tree:
         kept; what lies above the last common ancestor is dropped. Names that the tree does not have are ignored, so
         ``prior.restrict(data_leaves)`` drops the prior's leaves that have no data. The order of the leaves stays.
         """
+        if not isinstance(leaves, Iterable):
+            raise TypeError(f"leaves is of type {type(leaves).__name__}; names were needed, for instance tree.leaves.")
         wanted = {leaves} if isinstance(leaves, str) else set(leaves)
         keep = [i for i, name in enumerate(self.leaves) if name in wanted]
         if not keep:
@@ -348,6 +352,8 @@ class Tree:
 
     def reorder(self, leaves: Sequence[str]) -> Tree:
         """The same tree with its leaves numbered in the order given, which must hold each leaf exactly once."""
+        check_ordered(leaves)
+        leaves = list(leaves)
         if len(leaves) != self.n_leaves or set(leaves) != set(self.leaves):
             missing = [name for name in self.leaves if name not in set(leaves)]
             extra = [name for name in leaves if name not in self.index]
@@ -406,8 +412,8 @@ class Tree:
         The clades at level ``l`` are the subtrees ``l`` branching steps below the root; a leaf that is less deep is a
         clade of its own (the paper's high-level partition setting).
         """
-        if level < 0:
-            raise ValueError(f"Level {level} was asked for; levels start at 0 (the whole tree).")
+        if not is_whole(level) or level < 0:
+            raise ValueError(f"Level {level!r} was asked for; levels start at 0 (the whole tree), in whole steps.")
         steps, top = self.level, np.arange(self.n_nodes)
         for node in range(self.n_nodes - 2, -1, -1):
             up = self.parent[node]

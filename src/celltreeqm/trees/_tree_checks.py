@@ -7,12 +7,47 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["bottom_up_rank", "checked_leaves", "checked_node_names", "checked_parent", "checked_values", "some_names"]
+__all__ = [
+    "bottom_up_rank",
+    "check_ordered",
+    "check_tree",
+    "checked_leaves",
+    "checked_node_names",
+    "checked_parent",
+    "checked_values",
+    "is_whole",
+    "some_names",
+]
+
+
+def check_tree(value: object, what: str = "the tree") -> None:
+    """Raise a ``TypeError`` where something else came, such as a path or Newick text."""
+    from ._tree import Tree
+
+    if not isinstance(value, Tree):
+        raise TypeError(
+            f"A {type(value).__name__} came as {what}; a Tree was needed. "
+            "Make one with read_newick(path) or parse_newick(text)."
+        )
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number by type, Python's or numpy's."""
+    return isinstance(value, int | np.integer)
+
+
+def check_ordered(names: object, what: str = "leaves") -> None:
+    """Raise a ``TypeError`` where names came as one string, as a set or as no sequence at all."""
+    if isinstance(names, str):
+        raise TypeError(f"{what} is the single string {names!r}; a sequence of names was needed.")
+    if isinstance(names, set | frozenset):
+        raise TypeError(f"{what} is a set, which has no order; a sequence of names was needed. Sort it, for instance.")
+    if not isinstance(names, Iterable):
+        raise TypeError(f"{what} is of type {type(names).__name__}; a sequence of names was needed.")
 
 
 def checked_leaves(leaves: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(leaves, str):
-        raise TypeError(f"leaves is the single string {leaves!r}; a sequence of names was needed.")
+    check_ordered(leaves)
     given: tuple[object, ...] = tuple(leaves)
     if not given:
         raise ValueError("A tree needs at least one leaf; no leaf names were given.")
@@ -59,7 +94,10 @@ def checked_parent(parent: ArrayLike, n: int) -> NDArray[np.int64]:
 def checked_values(values: ArrayLike | None, m: int, what: str) -> NDArray[np.float64] | None:
     if values is None:
         return None
-    array = np.array(values, dtype=np.float64)
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise ValueError(f"{what} cannot be read as numbers: {problem}. One number a node was needed.") from None
     if array.shape != (m,):
         raise ValueError(f"{what} has shape {array.shape}; one value a node was needed: ({m},).")
     return array
