@@ -7,11 +7,13 @@ wrong prior of 300 leaves in under 1 s. Peers: every quartet one by one, sets of
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
+from typing import Any
 
+import measure
 import numpy as np
+from measure import cpu_seconds, keep, names
 
 from celltreeqm.trees import (
     Tree,
@@ -25,29 +27,14 @@ from celltreeqm.trees import (
 
 
 def milliseconds(call: Callable[[], object], repeats: int = 5) -> float:
-    """The median over some calls after a warm-up."""
-    call()
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        call()
-        times.append(time.process_time() - start)
-    return 1000 * float(np.median(times))
-
-
-def names(n: int) -> list[str]:
-    return [f"cell{i}" for i in range(n)]
+    return 1000 * cpu_seconds(call, repeats=repeats)
 
 
 def random_tree(n: int, seed: int) -> Tree:
-    """An unrooted binary tree that joins two of the remaining subtrees at a time, leaves in random order."""
-    rng = np.random.default_rng(seed)
-    parent, alive = [-1] * (2 * n - 1), list(range(n))
-    for node in range(n, 2 * n - 1):
-        for _ in range(2):
-            parent[alive.pop(int(rng.integers(len(alive))))] = node
-        alive.append(node)
-    return Tree(parent, [f"cell{i}" for i in rng.permutation(n)]).unroot()
+    """An unrooted one, its leaves in random order."""
+    tree = measure.random_tree(n, seed).unroot()
+    order = np.random.default_rng(seed).permutation(n)
+    return tree.rename({old: f"cell{i}" for old, i in zip(tree.leaves, order.tolist(), strict=True)})
 
 
 def caterpillar(n: int, seed: int) -> Tree:
@@ -154,13 +141,17 @@ def peers() -> Iterator[tuple[str, float, float]]:
 
 
 def main() -> None:
+    rows: list[dict[str, Any]] = []
     quartet_agreement(random_tree(10, 0), random_tree(10, 1))
     print(f"{'comparison':<44}{'ms':>10}")
     for name, time_taken in measurements():
         print(f"{name:<44}{time_taken:>10.2f}")
+        rows.append({"task": name.strip(), "ms": time_taken})
     print(f"\n{'peer':<44}{'its ms':>10}{'ours, ms':>10}{'ratio':>10}")
     for name, theirs, ours in peers():
         print(f"{name:<44}{theirs:>10.2f}{ours:>10.2f}{theirs / ours:>10.1f}")
+        rows.append({"task": name, "ms": ours, "peer's ms": theirs})
+    keep("quartet_distance", rows)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,12 @@ Medians of five after a warm-up, CPU time of the one thread. To show: a million 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from itertools import count
+from typing import Any
 
 import numpy as np
+from measure import cpu_seconds, keep, names, random_tree
 
 from celltreeqm.quartets import KnownQuartets, quartet_topology, quartet_topology_in, unrank_quartets
 from celltreeqm.trees import Tree, prior_at_level, prior_from_clades
@@ -18,32 +20,13 @@ MILLION = 1_000_000
 
 
 def milliseconds(call: Callable[[int], object]) -> float:
-    """The median of five calls, each with a seed of its own, after a warm-up."""
-    call(0)
-    times = []
-    for seed in range(1, 6):
-        start = time.process_time()
-        call(seed)
-        times.append(time.process_time() - start)
-    return 1000 * float(np.median(times))
-
-
-def names(n: int) -> list[str]:
-    return [f"cell{i}" for i in range(n)]
-
-
-def random_tree(n: int, seed: int) -> Tree:
-    """A rooted binary tree that joins two of the remaining subtrees at a time."""
-    generator = np.random.default_rng(seed)
-    parent, alive = [-1] * (2 * n - 1), list(range(n))
-    for node in range(n, 2 * n - 1):
-        for _ in range(2):
-            parent[alive.pop(int(generator.integers(len(alive))))] = node
-        alive.append(node)
-    return Tree(parent, names(n), rooted=True)
+    """Each call gets a seed of its own."""
+    seeds = count()
+    return 1000 * cpu_seconds(lambda: call(next(seeds)))
 
 
 def main() -> None:
+    rows: list[dict[str, Any]] = []
     small, large = random_tree(295, 0), random_tree(10_000, 1)
     halves = [small.restrict(small.leaves[:200]), small.restrict(small.leaves[100:])]
     priors: dict[str, Tree | list[Tree]] = {
@@ -61,6 +44,7 @@ def main() -> None:
         prepare = milliseconds(lambda _, prior=prior: KnownQuartets(prior))  # type: ignore[misc]
         draw = milliseconds(lambda seed, known=known: known.sample(MILLION, seed=seed))  # type: ignore[misc]
         print(f"{name:<34}{known.count:>20,}{prepare:>14.1f}{draw:>16.1f}")
+        rows.append({"prior": name, "known": known.count, "prepare ms": prepare, "ms a million": draw})
 
     quartets = KnownQuartets(small).sample(MILLION, seed=0).leaves
     distances = small.distances(by="topology")
@@ -69,6 +53,7 @@ def main() -> None:
     print(f"{'four-point topologies':<34}{milliseconds(lambda _: quartet_topology(distances, quartets)):>8.1f}")
     print(f"{'topologies in a tree':<34}{milliseconds(lambda _: quartet_topology_in(small, quartets)):>8.1f}")
     print(f"{'quartets from ranks, 10,000 leaves':<34}{milliseconds(lambda _: unrank_quartets(ranks, 10_000)):>8.1f}")
+    keep("quartets", rows)
 
 
 if __name__ == "__main__":

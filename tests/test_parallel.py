@@ -167,12 +167,21 @@ def test_progress_only_when_asked(capsys):
 
 
 def test_bad_input_is_told_in_a_sentence():
-    with pytest.raises(ValueError, match="workers=0 was given; at least 1 is needed"):
+    with pytest.raises(ValueError, match="workers=0 was given; at least 1"):
         parallel_map(square, [1, 2], workers=0)
+    with pytest.raises(ValueError, match="workers=2.5 was given"):
+        parallel_map(square, [1, 2], workers=2.5)
+    with pytest.raises(TypeError, match="executor=4 was given; a concurrent.futures.Executor was needed"):
+        parallel_map(square, [1, 2], executor=4)
     with pytest.raises(TypeError, match="Define it at the top level of a module"):
         parallel_map(lambda x: x, [1, 2], workers=2)
     with pytest.raises(RuntimeError, match="A worker process ended before it returned"):
         parallel_map(die, [1, 2], workers=2)
+
+
+def test_a_progress_bar_needs_no_words(capsys):
+    assert parallel_map(square, [1, 2], workers=1, progress=True) == [1, 4]
+    assert "2/2" in capsys.readouterr().err
 
 
 def test_a_script_without_the_main_guard_is_told_so(tmp_path):

@@ -34,7 +34,7 @@ def parallel_map(
     *,
     workers: int | None = None,
     executor: Executor | None = None,
-    progress: str | None = None,
+    progress: str | bool | None = None,
 ) -> list[Result]:
     """Apply a function to every item, several at a time, and return the results in the order of the items.
 
@@ -56,7 +56,7 @@ def parallel_map(
         Where to run instead of in local processes: any :class:`concurrent.futures.Executor`, for example Dask's
         ``client.get_executor()``. It is left open.
     progress
-        What to write beside a progress bar; None for no bar.
+        What to write beside a progress bar, or True for a bar without words; None for no bar.
 
     Returns
     -------
@@ -74,8 +74,16 @@ def parallel_map(
     >>> parallel_map(abs, [-1, -2, 3], workers=1)
     [1, 2, 3]
     """
-    if workers is not None and workers < 1:
-        raise ValueError(f"workers={workers} was given; at least 1 is needed. Leave it out to use every usable CPU.")
+    if workers is not None and (workers < 1 or workers != int(workers)):
+        raise ValueError(
+            f"workers={workers!r} was given; at least 1 (and a whole number) is needed. "
+            "Leave it out to use every usable CPU."
+        )
+    if executor is not None and not hasattr(executor, "submit"):
+        raise TypeError(
+            f"executor={executor!r} was given; a concurrent.futures.Executor was needed. "
+            "To say how many local processes to use, pass workers."
+        )
     with _counted(items, progress) as (source, count):
         if executor is not None:
             call = partial(_call_pinned, function, _this_process())
@@ -197,13 +205,17 @@ def _note(i: int) -> str:
 
 
 @contextmanager
-def _counted(items: Iterable[Item], progress: str | None) -> Iterator[tuple[Iterator[Item], Callable[[], object]]]:
-    if progress is None:
+def _counted(
+    items: Iterable[Item], progress: str | bool | None
+) -> Iterator[tuple[Iterator[Item], Callable[[], object]]]:
+    if progress is None or progress is False:
         yield iter(items), lambda: None
         return
     from tqdm.auto import tqdm
 
-    with closing(tqdm(desc=progress, total=len(items) if isinstance(items, Sized) else None)) as bar:
+    with closing(
+        tqdm(desc=None if progress is True else progress, total=len(items) if isinstance(items, Sized) else None)
+    ) as bar:
         yield iter(items), bar.update
 
 

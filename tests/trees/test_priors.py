@@ -62,6 +62,7 @@ def test_a_single_labelled_leaf_is_a_tree_too():
             ["unknwn"],
             "outside names 'unknwn', which no leaf bears; the labels are 'x', 'y'",
         ),
+        ({"a": "x", "b": "nan"}, None, (), "The text 'nan' came as a clade label"),
         (["x", "y"], None, (), "came as list without leaf names"),
         (["x", "y"], ["a"], (), "2 clade labels came with 1 leaf names"),
         ({"a": "x"}, ["a", "b"], (), "1 leaves have no entry in the clades: 'b'"),

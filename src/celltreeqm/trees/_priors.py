@@ -16,6 +16,9 @@ from ._tree_checks import check_ordered, check_tree, some_names
 __all__ = ["check_priors", "find_conflict", "prior_at_level", "prior_from_clades"]
 
 
+_NOT_A_CLADE = {"", "nan", "NaN", "None", "<NA>", "NaT"}
+
+
 def prior_from_clades(
     clades: Mapping[str, Any] | Sequence[Any] | Any,
     leaves: Sequence[str] | None = None,
@@ -60,6 +63,14 @@ def prior_from_clades(
     for name, label in kept:
         if not isinstance(label, Hashable):
             raise TypeError(f"The clade label of {name!r} is {label!r}; a string or a number was needed.")
+    texts = sorted(
+        {label for _, label in kept if isinstance(label, str) and label.strip() in _NOT_A_CLADE} - set(outside)
+    )
+    if texts:
+        raise ValueError(
+            f"The text {texts[0]!r} came as a clade label, which is what missing values become when labels are made "
+            "text. Pass them as missing (NaN or None), or name the text in outside."
+        )
     present = {label for _, label in kept}
     absent = [label for label in outside if label not in present]
     if absent:
@@ -124,15 +135,7 @@ def check_priors(prior: Tree | Iterable[Tree] | None, leaves: Sequence[str] | No
     ValueError
         If the prior has leaves that the data lack, or if two of its trees contradict each other; a quartet shows where.
     """
-    if prior is None:
-        return ()
-    trees = (prior,) if isinstance(prior, Tree) or not isinstance(prior, Iterable) else tuple(prior)
-    for tree in trees:
-        if not isinstance(tree, Tree):
-            raise TypeError(
-                f"A prior of type {type(tree).__name__} was given; a Tree, a sequence of Trees or None was needed. "
-                "Make one with read_newick, prior_from_clades or prior_from_lineage_names."
-            )
+    trees = listed_priors(prior)
     if leaves is not None:
         known = set(leaves)
         missing = [name for tree in trees for name in tree.leaves if name not in known]
@@ -152,6 +155,20 @@ def check_priors(prior: Tree | Iterable[Tree] | None, leaves: Sequence[str] | No
                     f"Prior trees {i + 1} and {j + 1} contradict each other: the first says {a!r}, {b!r} | {c!r}, "
                     f"{d!r} and the second {e!r}, {f!r} | {g!r}, {h!r}. Correct one of them or leave it out."
                 )
+    return trees
+
+
+def listed_priors(prior: Tree | Iterable[Tree] | None) -> tuple[Tree, ...]:
+    """The prior's trees, none, one or several, without a look at what they say."""
+    if prior is None:
+        return ()
+    trees = (prior,) if isinstance(prior, Tree) or not isinstance(prior, Iterable) else tuple(prior)
+    for tree in trees:
+        if not isinstance(tree, Tree):
+            raise TypeError(
+                f"A prior of type {type(tree).__name__} was given; a Tree, a sequence of Trees or None was needed. "
+                "Make one with read_newick, prior_from_clades or prior_from_lineage_names."
+            )
     return trees
 
 

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from ._priors import listed_priors
 from ._quartet_distance import Numbered, QuartetAgreement, agreement, numbered
 from ._rainbow_quartets import unresolved_in_third
 from ._refinement import common_refinement
@@ -97,7 +98,7 @@ def quartet_agreement_by_class(tree: Tree, truth: Tree, prior: Tree | Sequence[T
     (0.6428571428571429, nan)
     """
     check_same_leaves(tree, truth)
-    priors = [] if prior is None else [prior] if isinstance(prior, Tree) else list(prior)
+    priors = listed_priors(prior)
     for i, given in enumerate(priors, start=1):
         foreign = [name for name in given.leaves if name not in tree.index]
         if foreign:
