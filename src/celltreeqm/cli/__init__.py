@@ -7,7 +7,12 @@ from typing import Annotated
 
 import typer
 
+from ._benchmark_list import list_all
+from ._benchmark_run import run
+from ._benchmark_table import table
 from ._demo import demo
+from ._evaluate import evaluate
+from ._simulate import simulate
 
 __all__ = ["app", "main"]
 
@@ -20,6 +25,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
+app.command()(simulate)
+app.command()(evaluate)
+
+_benchmark = typer.Typer(help="Put methods through tasks and show the tables.", no_args_is_help=True)
+_benchmark.command()(run)
+_benchmark.command()(table)
+_benchmark.command("list")(list_all)
+app.add_typer(_benchmark, name="benchmark")
 
 _debug = False
 
