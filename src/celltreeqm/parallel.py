@@ -14,13 +14,14 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain, islice
+from numbers import Integral
 from operator import itemgetter
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-__all__ = ["parallel_map", "pin_threads", "pinned", "usable_cpus"]
+__all__ = ["check_workers", "parallel_map", "pin_threads", "pinned", "usable_cpus"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -74,16 +75,7 @@ def parallel_map(
     >>> parallel_map(abs, [-1, -2, 3], workers=1)
     [1, 2, 3]
     """
-    if workers is not None and (workers < 1 or workers != int(workers)):
-        raise ValueError(
-            f"workers={workers!r} was given; at least 1 (and a whole number) is needed. "
-            "Leave it out to use every usable CPU."
-        )
-    if executor is not None and not hasattr(executor, "submit"):
-        raise TypeError(
-            f"executor={executor!r} was given; a concurrent.futures.Executor was needed. "
-            "To say how many local processes to use, pass workers."
-        )
+    check_workers(workers, executor)
     with _counted(items, progress) as (source, count):
         if executor is not None:
             call = partial(_call_pinned, function, _this_process())
@@ -98,6 +90,20 @@ def parallel_map(
         if isinstance(items, Sized):
             workers = min(workers, len(items))
         return _in_processes(function, source, workers, count)
+
+
+def check_workers(workers: object, executor: object) -> None:
+    """Refuse what is no number of workers, and what is no executor."""
+    if workers is not None and not (isinstance(workers, Integral) and int(workers) >= 1):
+        raise ValueError(
+            f"workers={workers!r} was given; at least 1 (and a whole number) is needed. "
+            "Leave it out to use every usable CPU."
+        )
+    if executor is not None and not hasattr(executor, "submit"):
+        raise TypeError(
+            f"executor={executor!r} was given; a concurrent.futures.Executor was needed. "
+            "To say how many local processes to use, pass workers."
+        )
 
 
 def usable_cpus() -> int:

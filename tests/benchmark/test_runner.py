@@ -22,7 +22,6 @@ from celltreeqm.benchmark._jobs import in_shard, plan_jobs
 from celltreeqm.benchmark._results import COLUMNS
 from celltreeqm.benchmark._work import do_job
 from celltreeqm.benchmark._workers import do_in_processes
-from celltreeqm.simulate import random_tree
 
 from .fakes import DIE, JOIN, ODD, SLOW, TASK, TASK_OF_FILE, TASK_OF_NOTHING
 
@@ -343,7 +342,6 @@ def outcome_with(**changed):
         (outcome_with(extra={"seed": 7}), "seed: a column .* is there already"),
         (outcome_with(extra={"level": 7}), "level: a column .* is there already"),
         (outcome_with(extra={"RF": 0.0}), "RF: a column .* is there already"),
-        (outcome_with(trees={None: random_tree(8, seed=1)}), "Error"),
     ],
 )
 def test_what_is_no_outcome_is_a_failure_that_says_so(run, message):

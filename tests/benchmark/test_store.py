@@ -72,3 +72,9 @@ def test_leftovers_are_swept_and_what_others_write_stays(tmp_path):
         assert {path.name for path in folder.iterdir()} == {of_living.name, of_other.name}
     finally:
         living.communicate(b"\n")
+
+
+def test_a_folder_of_the_name_of_a_result_is_told(tmp_path):
+    (tmp_path / PATH).mkdir(parents=True)
+    with pytest.raises(ValueError, match="is no result of the benchmark"):
+        store.read_results(tmp_path)

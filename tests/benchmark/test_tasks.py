@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
-from celltreeqm.benchmark import DataMissing, Problem, load_results, run_benchmark, task_by_name, task_names
+from celltreeqm.benchmark import DataMissing, Outcome, Problem, load_results, run_benchmark, task_by_name, task_names
 from celltreeqm.benchmark._jobs import plan_jobs
+from celltreeqm.benchmark._scores import score
 from celltreeqm.benchmark._store import format_result
 from celltreeqm.benchmark._work import do_job
-from celltreeqm.trees import robinson_foulds
+from celltreeqm.evaluation import permute_leaves
+from celltreeqm.learners import DirectLearner
+from celltreeqm.simulate import random_tree
+from celltreeqm.trees import Tree, robinson_foulds
 
 SIMULATED = [name for name in task_names() if not task_by_name(name).files]
 REAL = [name for name in task_names() if task_by_name(name).files]
@@ -44,7 +48,7 @@ def test_a_simulated_task_runs_and_a_seed_gives_the_same_rows(task):
 @pytest.mark.parametrize("task", REAL)
 def test_a_task_on_data_runs(task, shared_data):
     rows = rows_of(task, data=shared_data)
-    assert {row["control"] for row in rows} == {"none", "permuted-leaves", "permuted-cells"}
+    assert {row["control"] for row in rows} == {"none", "permuted-leaves", "permuted-cells", "permuted-genes"}
     assert {row["honors_prior"] for row in rows} == {True, False}
     assert not any(row["honors_prior"] for row in rows if row["control"] != "none")
 
@@ -169,11 +173,10 @@ def test_the_tables_of_a_problem_cannot_be_written_to_and_are_its_own():
 
 def test_the_base_of_the_train_error_is_that_of_the_training_features():
     rows = {(row["problem"], row["features"]): row["metrics"] for row in rows_of("table-sim")}
-    for (name, _), metrics in rows.items():
+    for (name, features), metrics in rows.items():
         given = rows[name, "given"]
         assert metrics["train RF direct"] == given["RF direct"]
-        if _ != "signal":  # direct reconstruction is no improvement on itself
-            assert metrics["train RF"] == given["RF"]
+        assert metrics["train RF"] == (metrics if features == "signal" else given)["RF"]
     assert any(metrics["RF direct"] != metrics["train RF direct"] for metrics in rows.values())
 
 
@@ -198,3 +201,18 @@ def test_genes_are_permuted_on_real_data(shared_data):
     assert np.allclose(problems["permuted-genes"].features.sum(axis=1), problems["none"].features.sum(axis=1))
     assert np.allclose(problems["permuted-cells"].features.sum(axis=0), problems["none"].features.sum(axis=0))
     assert not np.array_equal(problems["permuted-genes"].features, problems["none"].features)
+
+
+def test_the_train_error_of_partial_labels_is_that_of_the_labelled_leaves_alone():
+    rows = [
+        row for row in rows_of("sim-partial", size="smoke") if not row["honors_prior"] and row["features"] == "given"
+    ]
+    problems = {problem.name: problem for problem in task_by_name("sim-partial").problems("smoke", 0)}
+    for row in rows:
+        problem = problems[row["problem"]]
+        (prior,) = [problem.prior] if isinstance(problem.prior, Tree) else problem.prior
+        of_prior = [problem.leaves.index(name) for name in prior.leaves]
+        alone = DirectLearner().fit(problem.features[of_prior], prior.leaves).tree()
+        assert row["metrics"]["train RF"] == row["metrics"]["train RF direct"] == robinson_foulds(alone, prior)
+        assert row["metrics"]["train RF count"] == 70
+    assert {row["control"] for row in rows} == {"none", "permuted-leaves"}

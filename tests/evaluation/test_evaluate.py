@@ -292,3 +292,15 @@ def test_what_is_no_tree_is_refused(wrong):
     ):
         with pytest.raises(TypeError, match="a Tree"):
             call()
+
+
+def test_numpys_false_is_false():
+    assert not evaluate(TREE, TRUTH, prior=TREE, honor_prior=np.bool_(False)).table["given"].any()
+    assert evaluate(TREE, TRUTH, prior=TREE, honor_prior=np.bool_(True)).table["given"].any()
+
+
+def test_one_level_instead_of_a_list_is_told_and_one_metric_is_shown():
+    with pytest.raises(TypeError, match=r"levels=2 was given; a sequence of levels was needed: \[2\]"):
+        evaluate(TREE, TRUTH, levels=2)
+    evaluation = evaluate(TREE, TRUTH)
+    assert evaluation.text("RF") == evaluation.text(["RF"])

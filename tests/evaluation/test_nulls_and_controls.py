@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from celltreeqm.evaluation import (
     copy_nearest_leaf,
@@ -218,7 +219,7 @@ def test_held_out_leaves_are_a_split_in_order(n, fraction, seed):
 @pytest.mark.parametrize("fraction", [0, 1, -0.5, float("nan")])
 def test_a_share_outside_0_and_1_is_refused(fraction):
     with pytest.raises(ValueError, match="a share between 0 and 1"):
-        hold_out_leaves("abcdefghij", fraction)
+        hold_out_leaves(list("abcdefghij"), fraction)
 
 
 def test_a_fit_to_the_kept_leaves_builds_the_tree_of_the_held_out_ones():
@@ -227,3 +228,16 @@ def test_a_fit_to_the_kept_leaves_builds_the_tree_of_the_held_out_ones():
     fit = DirectLearner().fit(table.loc[list(kept)], prior=TRUTH.restrict(kept))
     tree = fit.tree(table.loc[list(held_out)], honor_prior=False)
     assert evaluate(tree, TRUTH.restrict(held_out))["RF"] < 0.5
+
+
+def test_names_that_are_no_leaves_are_not_held_out():
+    with pytest.raises(ValueError, match="Leaf names must be unique"):
+        hold_out_leaves(["a"] * 20, 0.5)
+
+
+@pytest.mark.parametrize("permute", [permute_cells, permute_genes])
+def test_sparse_features_are_permuted_like_dense_ones(permute):
+    dense = np.eye(5)
+    assert np.array_equal(permute(sparse.csr_array(dense), 1), permute(dense, 1))
+    with pytest.raises(ValueError, match="cannot be read as numbers"):
+        permute([["x"]], 1)

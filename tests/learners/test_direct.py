@@ -136,9 +136,9 @@ def test_an_omitted_seed_is_drawn_and_recorded():
     assert seed_of(None) != seed_of(None)
     assert seed_of(np.random.default_rng(1)) == seed_of(np.random.default_rng(1)) >= 0
     assert seed_of(np.int64(5)) == 5
-    with pytest.raises(ValueError, match="The seed is -1"):
+    with pytest.raises(ValueError, match="seed=-1 was given"):
         seed_of(-1)
-    with pytest.raises(TypeError, match=r"The seed is 0.5 \(float\)"):
+    with pytest.raises(TypeError, match=r"seed=0.5 \(float\) was given; a whole number"):
         seed_of(0.5)
 
 

@@ -88,3 +88,10 @@ def test_new_columns_are_put_into_the_order_of_the_fit():
     new.iloc[0, 1] = np.nan
     with pytest.raises(ValueError, match=r"leaf 'a' \(row 0\) in feature 'x' \(column 0\)"):
         features_like(new.astype(float), 3, ("x", "y", "z"))
+
+
+def test_what_is_masked_is_missing():
+    masked = np.ma.masked_array([[1, 2], [3, 4]], mask=[[False, False], [True, False]])
+    with pytest.raises(ValueError, match=r"The value of leaf 'b' \(row 1\) in feature column 0 is nan"):
+        check_features(masked, AB)
+    assert check_features(masked[:1], ["a"]).values.tolist() == [[1, 2]]

@@ -104,3 +104,10 @@ def test_bad_input_is_told_in_a_sentence():
         simulate_brownian(Tree([2, 2, -1], ["a", "b"]), 1)
     with pytest.raises(ValueError, match="The edge above node 1 has length -1"):
         simulate_brownian(Tree([2, 2, -1], ["a", "b"], [1, -1, 0]), 1)
+
+
+def test_what_is_no_tree_and_no_number_is_told_in_a_sentence():
+    with pytest.raises(TypeError, match="a Tree was needed"):
+        simulate_brownian("tree.nwk", 3)
+    with pytest.raises(TypeError, match="n_features=2.5 was given; a whole number was needed"):
+        simulate_brownian(random_tree(4, seed=1), 2.5)

@@ -156,3 +156,12 @@ def test_counts_survive_their_file(tmp_path):
 def test_bad_settings_are_told_in_a_sentence(setting, sentence):
     with pytest.raises(ValueError, match=sentence):
         simulate_counts(PAIR, **setting)
+
+
+def test_what_is_no_number_and_no_simulation_is_told_in_a_sentence():
+    with pytest.raises(TypeError, match="cells_per_taxon=2.5 was given; a whole number was needed"):
+        simulate_counts(PAIR, cells_per_taxon=2.5)
+    with pytest.raises(TypeError, match="dropout='a' was given; a number was needed"):
+        simulate_counts(PAIR, dropout="a")
+    with pytest.raises(TypeError, match="A ndarray came as the simulation; a Simulation was needed"):
+        simulate_counts(PAIR.features)

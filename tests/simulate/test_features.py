@@ -115,3 +115,8 @@ def test_bad_input_is_told_in_a_sentence():
         simulate_alternatives(LEAVES, 1, max_length=0.9)
     with pytest.raises(ValueError, match="n_features=0 was given"):
         simulate_alternatives(LEAVES, 0)
+
+
+def test_leaves_of_alternative_trees_have_names_of_their_own():
+    with pytest.raises(ValueError, match="Leaf names must be unique"):
+        simulate_alternatives(["a", "a", "b", "b"], 3, n_trees=2)

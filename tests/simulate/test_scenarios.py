@@ -106,3 +106,37 @@ def test_unknown_scenarios_are_told_which_there_are():
         simulate_scenario("Z9")
     with pytest.raises(ValueError, match="n_leaves=100 was given; a balanced tree has a power of two"):
         simulate_scenario("A1", leaves=100)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"leaves": "64"},
+        {"leaves": 64.0},
+        {"max_length": None},
+        {"signal": 20.0},
+        {"noise": "5"},
+        {"noise_scale": "a"},
+        {"noise_scale": None},
+        {"heritability": [0.2, 1.0]},
+        {"heritability": (0.2, "1")},
+        {"n_batches": 2.5},
+        {"alternative": 4, "alternative_trees": 2.0},
+        {"alternative": 4, "alternative_scale": None},
+    ],
+)
+def test_settings_that_are_no_numbers_are_told_in_a_sentence(changes):
+    with pytest.raises(TypeError, match="was given; a (whole )?number was needed"):
+        Scenario(**changes)
+
+
+@pytest.mark.parametrize("heritability", [(), (0.1, 0.2, 0.3)])
+def test_heritability_is_one_number_or_two(heritability):
+    with pytest.raises(ValueError, match="a number between 0 and 1, or two"):
+        Scenario(heritability=heritability)
+
+
+@pytest.mark.parametrize("wrong", [None, 5])
+def test_what_is_no_scenario_is_told_which_there_are(wrong):
+    with pytest.raises(ValueError, match="the scenarios are A1, .* Or pass a Scenario"):
+        simulate_scenario(wrong)

@@ -8,7 +8,7 @@ from ..trees import Tree
 from ._methods import Outcome, register_method
 from ._problems import Problem
 
-__all__ = ["copy_nearest", "direct", "trees_of"]
+__all__ = ["copy_nearest", "direct", "tree_of_labelled", "trees_of"]
 
 
 @register_method("direct")
@@ -19,7 +19,7 @@ def direct(problem: Problem, seed: int) -> Outcome:
     if problem.signal is not None:
         of_signal = DirectLearner().fit(problem.features[:, problem.signal], problem.leaves, seed=seed)
         trees["signal"] = of_signal.tree()
-    return Outcome(trees, trees_of(fit, problem, honor_prior=True))
+    return Outcome(trees, trees_of(fit, problem, honor_prior=True), tree_of_labelled(fit, problem))
 
 
 @register_method("copy-nearest")
@@ -45,3 +45,12 @@ def trees_of(fit: Fit, problem: Problem, *, honor_prior: bool) -> dict[str, Tree
         return {}
     tables = {"given": None, **problem.test}
     return {name: fit.tree(features, honor_prior=honor_prior) for name, features in tables.items()}
+
+
+def tree_of_labelled(fit: Fit, problem: Problem) -> Tree | None:
+    """The tree of the leaves of the prior alone, where these are some of all: ``labelled`` of an :class:`Outcome`."""
+    inside = {name for tree in fit.prior for name in tree.leaves}
+    rows = [row for row, name in enumerate(problem.leaves) if name in inside]
+    if not 0 < len(rows) < len(problem.leaves):
+        return None
+    return fit.tree(problem.features[rows], leaves=[problem.leaves[row] for row in rows], honor_prior=False)

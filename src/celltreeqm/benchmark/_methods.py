@@ -26,6 +26,9 @@ class Outcome:
         name in ``problem.test``, "signal" (the true signal alone) or another.
     honored
         The same with the prior honoured; only where ``problem.honor_prior`` is true and there is a prior.
+    labelled
+        Where the prior is on some of the leaves: the tree of these alone, from distances alone. Its error is the train
+        RF; without it that is the error of the tree of all leaves, restricted to them.
     feature_scores
         float[g], larger for features that the method takes for heritable, or None.
     selected
@@ -39,6 +42,7 @@ class Outcome:
 
     trees: Mapping[str, Tree] = field(default_factory=dict)
     honored: Mapping[str, Tree] = field(default_factory=dict)
+    labelled: Tree | None = None
     feature_scores: NDArray[np.float64] | None = None
     selected: NDArray[np.bool_] | None = None
     selection: str = "none"

@@ -25,7 +25,7 @@ _JOB = ("task", "size", "method", "seed")
 COLUMNS = (
     *_JOB,
     *("status", "error", "problem", "control", "features", "honors_prior", "given", "selection"),
-    *("wall_seconds", "cpu_seconds", "peak_memory", "peak_since", "code", "stale", "file"),
+    *("wall_seconds", "cpu_seconds", "peak_memory", "peak_since", "code", "versions", "stale", "file"),
 )
 
 
@@ -52,8 +52,9 @@ def load_results(folder: str | os.PathLike[str]) -> pd.DataFrame:
         ``"RF count"`` (see :func:`~celltreeqm.evaluation.evaluate`).
     ``wall_seconds``, ``cpu_seconds``, ``peak_memory``, ``peak_since``
         Of the method on the problem, the same for all its rows (see :class:`Resources`); memory in bytes.
-    ``code``, ``stale``, ``file``
-        Digest of the source, whether that is another than this one's, and the result's file.
+    ``code``, ``versions``, ``stale``, ``file``
+        Digest of the source, versions of Python and the libraries, whether the source is another than this one's, and
+        the result's file.
 
     Parameters
     ----------
@@ -69,7 +70,8 @@ def load_results(folder: str | os.PathLike[str]) -> pd.DataFrame:
         job = record["job"]
         first = {name: job[name] for name in _JOB}
         first |= {"status": record["status"], "error": record["error"]}
-        last = {"code": job["code"]["digest"], "stale": is_stale(record), "file": path}
+        versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items() if number)
+        last = {"code": job["code"]["digest"], "versions": versions, "stale": is_stale(record), "file": path}
         took = {timing["problem"]: timing for timing in record["timings"]["problems"]}
         for row in [{}] if record["status"] == "failed" else record["rows"]:
             plain = {name: value for name, value in row.items() if name not in ("info", "metrics", "given")}

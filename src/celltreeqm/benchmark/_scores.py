@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..evaluation import Evaluation, evaluate
 from ..evaluation._evaluation import Column
 from ..learners import DirectLearner
-from ..trees import Tree
+from ..trees import Tree, robinson_foulds
+from ._method_direct import tree_of_labelled
 from ._methods import Outcome
 from ._problems import Problem
 
@@ -47,8 +48,9 @@ def score(problem: Problem, outcome: Outcome) -> Iterator[Row]:
     """Score every tree of an outcome against the truth, beside both baselines on the same table of features.
 
     The baselines of a tree from a table that the problem does not have (such as "signal") are those of the problem's
-    features. In a supervised problem the train RF of a tree from a test table is that of the tree from the features,
-    and its base that of direct reconstruction from the features.
+    features. The train RF is that of the tree of the labelled leaves alone, where the outcome has one. In a supervised
+    problem that of a tree from a test table is that of the tree from the features. The base is direct reconstruction
+    from the same leaves and features.
     """
     _check(problem, outcome)
     bases: dict[str, tuple[Tree, Tree | None]] = {}
@@ -58,7 +60,11 @@ def score(problem: Problem, outcome: Outcome) -> Iterator[Row]:
             if table not in bases:
                 bases[table] = _baselines(problem, problem.test.get(table, problem.features))
             direct, under_prior = bases[table]
-            train_tree = outcome.trees.get("given") if name in problem.test and not problem.honor_prior else None
+            train_tree = None
+            if name == "given" and not honors:
+                train_tree = outcome.labelled
+            elif name in problem.test and not problem.honor_prior:
+                train_tree = outcome.trees.get("given")
             evaluation = evaluate(
                 tree,
                 problem.truth,
@@ -71,10 +77,8 @@ def score(problem: Problem, outcome: Outcome) -> Iterator[Row]:
                 signal=None if outcome.selected is None else problem.signal,
             )
             metrics = _flat(evaluation)
-            if train_tree is not None:
-                if "given" not in bases:
-                    bases["given"] = _baselines(problem, problem.features)
-                metrics["train RF direct"] = evaluate(bases["given"][0], problem.truth, prior=problem.prior)["train RF"]
+            if train_tree is not None and "train RF" in metrics:
+                metrics["train RF direct"] = _train_base(problem)
             if problem.signal is not None and outcome.feature_scores is not None:
                 metrics["score AUC"] = _area_under_curve(outcome.feature_scores, problem.signal)
             yield Row(name, honors, metrics, tuple(evaluation.table["metric"][evaluation.table["given"]]))
@@ -108,6 +112,12 @@ def _check(problem: Problem, outcome: object) -> None:
 def _baselines(problem: Problem, features: NDArray[np.float64]) -> tuple[Tree, Tree | None]:
     fit = DirectLearner().fit(features, problem.leaves, prior=problem.prior, seed=0)
     return fit.tree(honor_prior=False), fit.tree() if problem.honor_prior and fit.prior else None
+
+
+def _train_base(problem: Problem) -> float:
+    fit = DirectLearner().fit(problem.features, problem.leaves, prior=problem.prior, seed=0)
+    tree = tree_of_labelled(fit, problem) or fit.tree(honor_prior=False)
+    return robinson_foulds(tree, problem.truth.restrict(tree.leaves))
 
 
 def _flat(evaluation: Evaluation) -> dict[str, float]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..learners import check_features
 from ..learners._features import FeatureMatrix, own_row_names
 from ..trees import Tree
-from ..trees._tree_checks import check_tree
+from ..trees._tree_checks import check_tree, checked_leaves
 
 __all__ = ["HeldOutLeaves", "copy_nearest_leaf", "hold_out_leaves"]
 
@@ -125,6 +125,7 @@ def hold_out_leaves(
     >>> len(kept), len(held_out)
     (15, 5)
     """
+    leaves = checked_leaves(leaves)
     n = len(leaves)
     if not 0 < fraction < 1:
         raise ValueError(f"fraction={fraction} was given; a share between 0 and 1 was needed.")

@@ -17,7 +17,7 @@ from ._evaluation import Evaluation
 from ._feature_recovery import feature_recovery
 from ._same_leaves import check_leaves_of_truth
 from ._scores import Yardstick, displays, relative_improvement
-from ._subtrees import usual_levels
+from ._subtrees import chosen_levels
 
 __all__ = ["evaluate"]
 
@@ -120,7 +120,7 @@ def evaluate(
     if train_tree is not None:
         _check_train_tree(train_tree, truth)
     priors = check_priors(prior, truth.leaves)
-    yardstick = Yardstick(truth, priors, usual_levels(truth) if levels is None else tuple(levels))
+    yardstick = Yardstick(truth, priors, chosen_levels(truth, levels))
     scores = yardstick.score(tree, train_tree)
     honored = _is_honored(tree, priors, honor_prior)
     given = scores.decided - ({"train RF"} if train_tree is not None else set()) if honored else frozenset()
@@ -166,7 +166,7 @@ def _recovery_rows(selected: ArrayLike | None, signal: ArrayLike | None) -> list
 
 
 def _is_honored(tree: Tree, priors: tuple[Tree, ...], said: bool | None) -> bool:
-    if said is False or not priors:
+    if not priors or (said is not None and not said):
         return False
     shown = displays(tree, priors)
     if said and not shown:

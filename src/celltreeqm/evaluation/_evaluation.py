@@ -73,7 +73,7 @@ class Evaluation:
         """One column of the table, from metric to number."""
         return dict(zip(self.table["metric"].tolist(), self.table[column].tolist(), strict=True))
 
-    def text(self, metrics: Sequence[str] | None = None) -> str:
+    def text(self, metrics: str | Sequence[str] | None = None) -> str:
         """The table as text: by default of all metrics that have a value.
 
         Parameters
@@ -84,7 +84,7 @@ class Evaluation:
         rows = {str(row["metric"]): row for row in self.table.to_dict("records")}
         if metrics is None:
             metrics = [name for name, row in rows.items() if not math.isnan(row["value"])]
-        chosen = with_companions(metrics)
+        chosen = with_companions([metrics] if isinstance(metrics, str) else metrics)
         absent = [name for name in chosen if name not in rows]
         if absent:
             raise KeyError(f"There is no metric {absent[0]!r} here; there are {', '.join(map(repr, rows))}.")

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from ..learners._features import FeatureMatrix, feature_values
 from ..trees import Tree
 from ..trees._tree_checks import check_tree, some_names
 
@@ -76,7 +77,7 @@ def permute_leaves(
     return permuted[0] if isinstance(trees, Tree) else permuted
 
 
-def permute_cells(features: ArrayLike, seed: int | np.random.Generator | None = None) -> NDArray[np.float64]:
+def permute_cells(features: FeatureMatrix, seed: int | np.random.Generator | None = None) -> NDArray[np.float64]:
     """float[n, g], the features with the rows shuffled within each feature, each feature on its own.
 
     Every feature keeps its values, and loses which leaf has which; so features no longer vary together.
@@ -86,10 +87,10 @@ def permute_cells(features: ArrayLike, seed: int | np.random.Generator | None = 
     >>> permute_cells([[1, 10], [2, 20], [3, 30]], seed=0).sum(axis=0)
     array([ 6., 60.])
     """
-    return np.random.default_rng(seed).permuted(_matrix(features), axis=0)
+    return np.random.default_rng(seed).permuted(feature_values(features)[0], axis=0)
 
 
-def permute_genes(features: ArrayLike, seed: int | np.random.Generator | None = None) -> NDArray[np.float64]:
+def permute_genes(features: FeatureMatrix, seed: int | np.random.Generator | None = None) -> NDArray[np.float64]:
     """float[n, g], the features with the entries shuffled within each cell, each cell on its own.
 
     Every cell keeps its values, and loses which feature has which; sums and norms over a cell's features survive.
@@ -99,14 +100,7 @@ def permute_genes(features: ArrayLike, seed: int | np.random.Generator | None = 
     >>> permute_genes([[1, 10], [2, 20], [3, 30]], seed=0).sum(axis=1)
     array([11., 22., 33.])
     """
-    return np.random.default_rng(seed).permuted(_matrix(features), axis=1)
-
-
-def _matrix(features: ArrayLike) -> NDArray[np.float64]:
-    matrix = np.asarray(features, dtype=np.float64)
-    if matrix.ndim != 2:
-        raise ValueError(f"The features have shape {matrix.shape}; a matrix [n taxa, g features] was needed.")
-    return matrix
+    return np.random.default_rng(seed).permuted(feature_values(features)[0], axis=1)
 
 
 def _in_order_of(tree: Tree, names: Sequence[str]) -> Tree:

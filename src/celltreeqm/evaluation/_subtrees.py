@@ -10,7 +10,7 @@ from ..trees import Tree, robinson_foulds
 from ..trees._tree_checks import check_tree
 from ._same_leaves import check_leaves_of_truth
 
-__all__ = ["local_subtree_errors", "usual_levels", "wide_clades"]
+__all__ = ["chosen_levels", "local_subtree_errors", "wide_clades"]
 
 _LEAST = 4  # leaves that a clade needs for its inside to have a split
 
@@ -43,12 +43,15 @@ def local_subtree_errors(tree: Tree, truth: Tree, levels: Iterable[int] | None =
     check_tree(tree)
     check_tree(truth, "the truth")
     check_leaves_of_truth(tree.leaves, truth, "the tree", _REMEDY)
-    chosen = usual_levels(truth) if levels is None else tuple(levels)
-    return {level: mean_error(tree, wide_clades(truth, level)) for level in chosen}
+    return {level: mean_error(tree, wide_clades(truth, level)) for level in chosen_levels(truth, levels)}
 
 
-def usual_levels(truth: Tree) -> tuple[int, ...]:
-    """Those of levels 1, 2 and 3 at which a rooted truth has a clade of four leaves; none of an unrooted one."""
+def chosen_levels(truth: Tree, levels: Iterable[int] | None) -> tuple[int, ...]:
+    """The levels given, or those of 1, 2 and 3 at which a rooted truth has a clade of four leaves."""
+    if levels is not None:
+        if not isinstance(levels, Iterable):
+            raise TypeError(f"levels={levels!r} was given; a sequence of levels was needed: [{levels!r}].")
+        return tuple(levels)
     return tuple(level for level in (1, 2, 3) if wide_clades(truth, level)) if truth.rooted else ()
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from scipy import sparse
 
-__all__ = ["CheckedFeatures", "FeatureMatrix", "check_features", "features_like", "own_row_names"]
+__all__ = ["CheckedFeatures", "FeatureMatrix", "check_features", "feature_values", "features_like", "own_row_names"]
 
 FeatureMatrix: TypeAlias = "ArrayLike | pd.DataFrame | sparse.sparray | sparse.spmatrix"
 
@@ -77,7 +77,7 @@ def check_features(features: FeatureMatrix, leaves: Sequence[str] | None = None)
             )
         leaves = own
     names = checked_leaves(leaves)
-    values, columns = _values(features)
+    values, columns = feature_values(features)
     if len(names) != len(values):
         turned = " The matrix seems to be turned: pass its transpose." if len(names) == values.shape[1] else ""
         raise ValueError(
@@ -104,7 +104,7 @@ def features_like(features: FeatureMatrix, n_features: int, names: Sequence[str]
     n_features, names
         The number of features of the fit, and their names if they had any.
     """
-    values, columns = _values(features)
+    values, columns = feature_values(features)
     if values.shape[1] != n_features:
         raise ValueError(
             f"The new matrix has {values.shape[1]} features and the fit was made with {n_features}; a new matrix needs "
@@ -125,20 +125,15 @@ def features_like(features: FeatureMatrix, n_features: int, names: Sequence[str]
     return values
 
 
-def own_row_names(features: FeatureMatrix) -> tuple[str, ...] | None:
-    """The row names that a DataFrame brings; None for anything else, and for an index that only counts."""
-    if not hasattr(features, "columns"):
-        return None
-    index = list(getattr(features, "index", ()))
-    return None if index == list(range(len(index))) else tuple(index)
-
-
-def _values(features: FeatureMatrix) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+def feature_values(features: FeatureMatrix) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+    """float64[n, g], read-only, and the names of the columns if there are any; not checked to be finite."""
     columns = getattr(features, "columns", None)
     names = None if columns is None else tuple(str(name) for name in columns)
     dense: Callable[[], NDArray[np.float64]] | None = getattr(features, "toarray", None)
     try:
         plain = np.asarray(features if dense is None else dense())
+        if isinstance(features, np.ma.MaskedArray):
+            plain = np.where(np.ma.getmaskarray(features), np.nan, plain)  # what is masked is missing
         if np.iscomplexobj(plain):
             raise TypeError("they are complex")
         values = np.array(plain, dtype=np.float64, order="C")
@@ -152,6 +147,14 @@ def _values(features: FeatureMatrix) -> tuple[NDArray[np.float64], tuple[str, ..
         raise ValueError(f"The matrix of {values.shape[0]} rows has no features; at least 1 column was needed.")
     values.flags.writeable = False
     return values, names
+
+
+def own_row_names(features: FeatureMatrix) -> tuple[str, ...] | None:
+    """The row names that a DataFrame brings; None for anything else, and for an index that only counts."""
+    if not hasattr(features, "columns"):
+        return None
+    index = list(getattr(features, "index", ()))
+    return None if index == list(range(len(index))) else tuple(index)
 
 
 def _check_finite(values: NDArray[np.float64], leaves: Sequence[str] | None, columns: Sequence[str] | None) -> None:

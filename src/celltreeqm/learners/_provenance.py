@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import operator
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,11 +10,10 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
+from ..seeds import Seed, recorded_seed
 from ._features import CheckedFeatures
 
-__all__ = ["Provenance", "provenance_of", "recorded_seed"]
+__all__ = ["Provenance", "provenance_of"]
 
 _LIBRARIES = ("celltreeqm", "numpy", "scipy", "numba")
 
@@ -56,7 +54,7 @@ def provenance_of(
     learner: str,
     settings: Mapping[str, Any],
     *,
-    seed: int | np.random.Generator | None,
+    seed: Seed,
     features: CheckedFeatures,
     libraries: tuple[str, ...] = (),
 ) -> Provenance:
@@ -69,29 +67,6 @@ def provenance_of(
         data_hash=_hash(features),
         versions=versions,
     )
-
-
-def recorded_seed(seed: int | np.random.Generator | None) -> int:
-    """The seed as a number that can be written down: the one given, one drawn from the generator given, or a new one.
-
-    Examples
-    --------
-    >>> recorded_seed(3)
-    3
-    >>> recorded_seed(np.random.default_rng(0)) == recorded_seed(np.random.default_rng(0))
-    True
-    """
-    if seed is None or isinstance(seed, np.random.Generator):
-        return int(np.random.default_rng(seed).integers(2**63 - 1))
-    try:
-        number = operator.index(seed)
-    except TypeError:
-        raise TypeError(
-            f"The seed is {seed!r} ({type(seed).__name__}); a whole number, a numpy Generator or None was needed."
-        ) from None
-    if number < 0:
-        raise ValueError(f"The seed is {number}; it must not be negative.")
-    return number
 
 
 def _hash(features: CheckedFeatures) -> str:

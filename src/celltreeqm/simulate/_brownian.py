@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..trees import Tree
+from ..trees._tree_checks import check_tree
+from ._numbers import check_whole
 
 __all__ = ["Increments", "simulate_brownian"]
 
@@ -63,6 +65,8 @@ def simulate_brownian(
     >>> simulate_brownian(random_tree(8, seed=0), 3, seed=1).shape
     (8, 3)
     """
+    check_tree(tree)
+    check_whole(n_features, "n_features")
     if n_features < 1:
         raise ValueError(f"n_features={n_features} was given; at least 1 is needed.")
     if increments not in ("variance", "sd"):

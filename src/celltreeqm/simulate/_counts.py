@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..seeds import Seed, recorded_seed
 from ..trees import format_newick
 from ._features import mean_sd
-from ._simulation import History, Seed, Simulation, children, whole_seed
+from ._numbers import check_number, check_whole
+from ._simulation import History, Simulation, children
 
 if TYPE_CHECKING:
     import anndata
@@ -97,12 +99,17 @@ def simulate_counts(
         "ambient": ambient,
         "embryo_effect": embryo_effect,
     }
+    if not isinstance(simulation, Simulation):
+        raise TypeError(
+            f"A {type(simulation).__name__} came as the simulation; a Simulation was needed. Make one with "
+            "simulate_scenario."
+        )
     _check(settings)
     import anndata
     import pandas as pd
     from scipy import sparse
 
-    history: History = (*simulation.history, ("counts", whole_seed(seed)))
+    history: History = (*simulation.history, ("counts", recorded_seed(seed)))
     of_genes, of_embryos, of_cells, of_libraries, of_counts, of_order = children(history, 6)
     x = simulation.features
     n, g = x.shape
@@ -171,7 +178,9 @@ def _ambient_profiles(
 
 def _check(settings: dict[str, float]) -> None:
     for name, value in settings.items():
+        check_number(value, name)
         if name in ("cells_per_taxon", "embryos"):
+            check_whole(value, name)
             if value < 1:
                 raise ValueError(f"{name}={value} was given; at least 1 is needed.")
         elif name in ("dropout", "ambient"):

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..trees import Tree
+from ..trees._tree_checks import checked_leaves
 from ._brownian import Increments, simulate_brownian
 from ._model_trees import Shape, random_tree
+from ._numbers import check_whole
 
 __all__ = ["check_groups", "mean_sd", "simulate_alternatives", "simulate_batch", "simulate_cycle", "simulate_noise"]
 
@@ -70,6 +72,7 @@ def simulate_alternatives(
     >>> features.shape, [sorted(tree.leaves) for tree in trees]
     ((4, 3), [['a', 'b'], ['c', 'd']])
     """
+    leaves = checked_leaves(leaves)
     n = len(leaves)
     check_groups(n, n_trees, shape)
     of_groups, of_trees, of_features = np.random.default_rng(seed).spawn(3)
@@ -126,6 +129,7 @@ def simulate_cycle(
 
 def check_groups(n_leaves: int, n_trees: int, shape: Shape) -> None:
     """Refuse groups of leaves that cannot all have an alternative tree."""
+    check_whole(n_trees, "n_trees")
     if n_trees < 1:
         raise ValueError(f"{n_trees} alternative trees were asked for; at least 1 is needed.")
     size = n_leaves // n_trees

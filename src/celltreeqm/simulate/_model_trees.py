@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..trees import Tree
+from ._numbers import check_number, check_whole
 
 __all__ = ["Shape", "check_model", "random_tree"]
 
@@ -64,6 +65,8 @@ def random_tree(
 
 def check_model(n_leaves: int, shape: Shape, max_length: float) -> None:
     """Refuse what no model tree can be made of."""
+    check_whole(n_leaves, "n_leaves")
+    check_number(max_length, "max_length")
     if n_leaves < 2:
         raise ValueError(f"n_leaves={n_leaves} was given; a tree to simulate on needs at least 2 leaves.")
     if not 1 <= max_length < np.inf:

@@ -11,6 +11,7 @@ from typing import Literal
 from ._brownian import Increments
 from ._features import check_groups
 from ._model_trees import Shape, check_model
+from ._numbers import check_number, check_whole
 
 __all__ = ["SCENARIOS", "Scenario", "scenario_by_name"]
 
@@ -93,25 +94,33 @@ class Scenario:
     def __post_init__(self) -> None:
         check_model(self.leaves, self.shape, self.max_length)
         for field in ("signal", "noise", "alternative", "batch", "cycle"):
+            check_whole(getattr(self, field), field)
             number, least = getattr(self, field), 1 if field == "signal" else 0
             if number < least:
                 raise ValueError(f"{field}={number} was given; it is a number of features, {least} or more.")
         for field in ("noise_scale", "noise_sd", "program_scale"):
             size = getattr(self, field)
-            if size is not None and not 0 <= size < math.inf:
+            if size is None and field == "noise_sd":
+                continue
+            check_number(size, field)
+            if not 0 <= size < math.inf:
                 raise ValueError(f"{field}={size} was given; a finite number of 0 or more is needed.")
         if self.increments not in ("variance", "sd"):
             raise ValueError(f"increments={self.increments!r} was given; it is 'variance' or 'sd'.")
         if self.noise_mean not in ("zero", "signal"):
             raise ValueError(f"noise_mean={self.noise_mean!r} was given; it is 'zero' or 'signal'.")
-        low, high = self.heritability_range
-        if not 0 <= low <= high <= 1:
+        shares: tuple[float, ...] = self.heritability if isinstance(self.heritability, tuple) else (self.heritability,)
+        for share in shares:
+            check_number(share, "heritability")
+        if not 1 <= len(shares) <= 2 or not 0 <= shares[0] <= shares[-1] <= 1:
             raise ValueError(
                 f"heritability={self.heritability} was given; it is a number between 0 and 1, or two, the lower first."
             )
+        check_whole(self.n_batches, "n_batches")
         if not 1 <= self.n_batches <= self.leaves:
             raise ValueError(f"n_batches={self.n_batches} was given; {self.leaves} leaves make 1 to {self.leaves}.")
         if self.alternative:
+            check_number(self.alternative_scale, "alternative_scale")
             check_groups(self.leaves, self.alternative_trees, self.shape)
             if not 1 <= self.alternative_max_length < math.inf:
                 raise ValueError(

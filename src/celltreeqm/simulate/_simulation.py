@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..seeds import Seed, recorded_seed
 from ..trees import Tree, to_treedata
 from ._brownian import Increments, simulate_brownian
 from ._features import mean_sd, simulate_alternatives, simulate_batch, simulate_cycle, simulate_noise
@@ -20,9 +20,8 @@ from ._scenarios import Scenario, scenario_by_name
 if TYPE_CHECKING:
     import treedata
 
-__all__ = ["History", "Seed", "Simulation", "children", "simulate_scenario", "whole_seed"]
+__all__ = ["History", "Simulation", "children", "simulate_scenario"]
 
-Seed: TypeAlias = int | np.random.Generator | None
 Step: TypeAlias = Literal["scenario", "replicate", "fresh", "counts"]
 History: TypeAlias = tuple[tuple[Step, int], ...]
 _STEPS: tuple[Step, ...] = ("scenario", "replicate", "fresh", "counts")
@@ -66,10 +65,10 @@ def simulate_scenario(
     >>> test = simulation.replicate(seed=2)
     >>> fresh = simulation.fresh(seed=3)
     """
-    settings = scenario_by_name(scenario) if isinstance(scenario, str) else scenario
+    settings = scenario if isinstance(scenario, Scenario) else scenario_by_name(scenario)
     changed: dict[str, Any] = {"leaves": leaves, "increments": increments}
     settings = replace(settings, **{field: value for field, value in changed.items() if value is not None})
-    history: History = (("scenario", whole_seed(seed)),)
+    history: History = (("scenario", recorded_seed(seed)),)
     of_tree, of_heritability, of_signal, of_rest = children(history, 4)
     truth = random_tree(settings.leaves, shape=settings.shape, max_length=settings.max_length, seed=of_tree)
     heritability = of_heritability.uniform(*settings.heritability_range, size=settings.signal)
@@ -149,7 +148,7 @@ class Simulation:
         Signal features are the same plus :math:`\mathcal{N}(0, 0.1\,\bar\sigma_{\mathrm{signal}})`, an sd; everything
         else is drawn anew, alternative trees included.
         """
-        history: History = (*self.history, ("replicate", whole_seed(seed)))
+        history: History = (*self.history, ("replicate", recorded_seed(seed)))
         of_error, of_rest = children(history, 2)
         signal = self.features[:, self.signal]
         signal = signal + of_error.normal(scale=0.1 * mean_sd(signal), size=signal.shape)
@@ -160,7 +159,7 @@ class Simulation:
 
         What was learned of the lineage's features does not carry over; only the tree is the same.
         """
-        history: History = (*self.history, ("fresh", whole_seed(seed)))
+        history: History = (*self.history, ("fresh", recorded_seed(seed)))
         of_signal, of_rest = children(history, 2)
         heritability = self.heritability[self.signal]
         signal = _brownian(self.scenario, self.truth, heritability, of_signal)
@@ -252,16 +251,6 @@ def _beside(
         array.flags.writeable = False
     kinds = tuple(kind for kind, values in columns.items() for _ in range(values.shape[1]))
     return Simulation(scenario, truth, features, kinds, shares, alternatives, covariates, history)
-
-
-def whole_seed(seed: Seed) -> int:
-    """A seed that can be written down: the number given, or one drawn from the generator or from nowhere."""
-    if seed is None or isinstance(seed, np.random.Generator):
-        return int(np.random.default_rng(seed).integers(2**32))
-    number = operator.index(seed)
-    if number < 0:
-        raise ValueError(f"seed={number} was given; a seed is a whole number of 0 or more.")
-    return number
 
 
 def children(history: History, number: int) -> list[np.random.Generator]:
