@@ -38,7 +38,7 @@ def dense(x, paths, lambdas):
     return np.array(out) - out[0]
 
 
-@given(st.integers(4, 12).flatmap(lambda n: own.trees([f"t{i}" for i in range(n)])), st.integers(0, 2**32 - 1))
+@given(st.integers(4, 12).flatmap(lambda n: own.trees(names=[f"t{i}" for i in range(n)])), st.integers(0, 2**32 - 1))
 def test_likelihoods_are_those_of_dense_matrices(tree, seed):
     x = np.random.default_rng(seed).normal(size=(tree.n_leaves, 3))
     paths = tree.unroot().distances(by="topology")
@@ -48,7 +48,7 @@ def test_likelihoods_are_those_of_dense_matrices(tree, seed):
 
 
 def test_edges_count_as_their_lengths_if_asked():
-    tree = random_tree(10, max_length=5, seed=2)
+    tree = random_tree(10, shape="yule", max_length=5, seed=2)
     x = RNG.normal(size=(10, 4))
     ours = heritability_likelihoods(x, tree, edges="length")
     for feature, row in zip(x.T, ours, strict=True):
@@ -57,7 +57,7 @@ def test_edges_count_as_their_lengths_if_asked():
 
 
 def test_the_root_does_not_matter():
-    tree = random_tree(12, max_length=4, seed=0)
+    tree = random_tree(12, shape="yule", max_length=4, seed=0)
     x = RNG.normal(size=(12, 5))
     for edges in ("unit", "length"):
         here, there = (heritability_likelihoods(x, one, edges=edges) for one in (tree, root_at_midpoint(tree)))
@@ -65,7 +65,7 @@ def test_the_root_does_not_matter():
 
 
 def test_neither_shift_nor_scale_of_a_feature_matters():
-    tree = random_tree(12, seed=0)
+    tree = random_tree(12, shape="yule", seed=0)
     x = RNG.normal(size=(12, 5))
     changed = x * [1e-100, 3, -1, 1e9, 1e100] + [0, -7, 3, 1e9, 0]
     np.testing.assert_allclose(heritability_likelihoods(changed, tree), heritability_likelihoods(x, tree), atol=1e-6)
@@ -74,7 +74,7 @@ def test_neither_shift_nor_scale_of_a_feature_matters():
 def test_a_tree_without_structure_says_nothing():
     star = parse_newick("(a,b,c,d,e,f);")
     np.testing.assert_allclose(heritability_likelihoods(RNG.normal(size=(6, 4)), star), 0, atol=1e-10)
-    constant = heritability_likelihoods(np.ones((12, 1)), random_tree(12, seed=0))
+    constant = heritability_likelihoods(np.ones((12, 1)), random_tree(12, shape="yule", seed=0))
     assert (constant == 0).all()
 
 
