@@ -121,8 +121,16 @@ class Fit(ABC):
         else:
             given = leaves if leaves is not None else own_row_names(X)
             names = check_features(X, self.leaves if given is None else given).leaves
-        prior = [tree.restrict(names) for tree in self.prior if any(name in tree.index for name in names)]
-        return BUILDERS[self.builder](self.distances(X), names, prior=prior if honor_prior else None)
+        prior: list[Tree] = []
+        if honor_prior:
+            prior = [tree.restrict(names) for tree in self.prior if any(name in tree.index for name in names)]
+        return BUILDERS[self.builder](self._distances_for(X, names, prior), names, prior=prior or None)
+
+    def _distances_for(
+        self, X: FeatureMatrix | None, names: tuple[str, ...], prior: Sequence[Tree]
+    ) -> NDArray[np.float64]:
+        """The distances for a tree under a prior; for fits whose distances depend on it."""
+        return self.distances(X)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the fit to a new folder: ``fit.json`` and ``arrays.safetensors``, both or nothing.

