@@ -91,6 +91,14 @@ def test_what_cannot_be_compared_gets_a_sentence(case, tmp_path, capsys):
         assert told.out == ""
 
 
+def test_leaf_names_stay_as_they_are_written(tmp_path, capsys):
+    leaves = ["007", "010", "1e5", "12"]
+    (tmp_path / "tree.nwk").write_text("((007,010),(1e5,12));")
+    (tmp_path / "features.csv").write_text("leaf,a\n" + "".join(f"{leaf},{i}\n" for i, leaf in enumerate(leaves)))
+    assert run(tmp_path / "tree.nwk", tmp_path / "tree.nwk", "--features", tmp_path / "features.csv") == 0
+    assert "direct" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", ["cut.csv.gz", "plain.csv.gz", "empty.csv", "latin.csv", "table.h5ad", "cut.h5td"])
 def test_files_that_are_damaged_or_of_another_kind_are_named(case, tmp_path, capsys, name):
     folder = case[0]

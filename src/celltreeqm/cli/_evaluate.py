@@ -94,9 +94,7 @@ def _read_table(path: Path, ending: str) -> pd.DataFrame:
         return treedata.read_h5td(path).to_df()  # type: ignore[no-any-return]
     import pandas as pd
 
-    table = pd.read_csv(path, sep=_SEPARATORS[ending], index_col=0)
-    table.index = table.index.astype(str)
-    return table
+    return pd.read_csv(path, sep=_SEPARATORS[ending], index_col=0, converters={0: str})  # "007" is no number here
 
 
 def _check_columns(table: pd.DataFrame, path: Path, separator: str) -> None:
