@@ -113,7 +113,7 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _versions() -> dict[str, str | None]:
-    return {"python": platform.python_version(), "platform": platform.platform()} | {
+    return {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"} | {
         library: _version(library) for library in _LIBRARIES
     }
 
