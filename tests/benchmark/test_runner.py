@@ -79,6 +79,31 @@ def test_an_executor_gives_the_same_bytes(tmp_path, expected):
     assert contents(tmp_path / "processes") == expected
 
 
+class Losing(ThreadPoolExecutor):
+    """An executor that fails on its second call, as Dask does on a job that killed its workers."""
+
+    calls = 0
+
+    def submit(self, function, /, *arguments):
+        self.calls += 1
+        return super().submit(lose if self.calls == 2 else function, *arguments)
+
+
+def lose(job):
+    raise ChildProcessError("three workers died of it")
+
+
+def test_a_job_that_an_executor_loses_costs_no_other(tmp_path, expected):
+    with Losing(1) as executor:
+        report = run_benchmark([TASK], [JOIN, SLOW], folder=tmp_path, size="smoke", seeds=3, executor=executor)
+    assert (report.done, report.failed) == (5, 1)
+    (error,) = report.failures.values()
+    assert re.search(r"ChildProcessError: three workers died of it.* the next run does the job again", error)
+    assert len(contents(tmp_path)) == 5
+    run_benchmark([TASK], [JOIN, SLOW], folder=tmp_path, size="smoke", seeds=3, workers=1)
+    assert contents(tmp_path) == expected
+
+
 def test_shards_do_every_job_once(tmp_path, expected):
     done = []
     for i in (2, 4, 1, 3):
@@ -271,6 +296,8 @@ def test_functions_of_the_script_itself_run_in_workers(tmp_path):
     [
         ({"tasks": ["nonsense"]}, "There is no task called 'nonsense'; there are: "),
         ({"methods": ["nonsense"]}, "There is no method called 'nonsense'; there are: "),
+        ({"tasks": []}, r"tasks=\[\] was given; at least one was needed"),
+        ({"methods": ()}, r"methods=\(\) was given; at least one was needed"),
         ({"size": "huge"}, "size='huge' was given; it is one of tiny, smoke, full"),
         ({"seeds": 0}, "seeds=0 was given"),
         ({"seeds": [-1]}, "was given; a number of seeds"),

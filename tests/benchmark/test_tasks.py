@@ -125,6 +125,11 @@ def test_partial_labels_are_nested_and_rounded_down():
     assert set(problems[0.35].prior.leaves) < set(problems[0.55].prior.leaves) < set(problems[0.85].prior.leaves)
 
 
+def test_quartets_are_counted_for_their_own_task_alone():
+    """The paper's formulas are those of random clades: beside other problems they would be nonsense."""
+    assert rows_of("table-sim", "count-quartets") == rows_of("sim-partition", "count-quartets") == []
+
+
 def test_quartet_proportions_agree_with_the_papers_formulas():
     rows = {row["problem"]: row["info"] for row in rows_of("quartet-proportions", size="full")}
     known = {info["k"]: info["known expected"] for info in rows.values() if "k" in info}

@@ -106,6 +106,15 @@ def test_failed_jobs_end_with_1_and_are_told(tmp_path, capsys, monkeypatch):
     assert "0 done, 1 failed, 0 done before" in capsys.readouterr().out
 
 
+def test_ctrl_c_tells_how_to_go_on(capsys, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("celltreeqm.benchmark.run_benchmark", stop)
+    assert run_tiny("table-sim") == 130
+    assert "what was done is in benchmark-results, and the same command goes on from there" in capsys.readouterr().err
+
+
 def test_list_names_all_tasks_and_methods_and_what_is_missing(capsys, tmp_path):
     assert run("list") == 0
     shown = capsys.readouterr().out
@@ -125,6 +134,7 @@ def test_list_names_all_tasks_and_methods_and_what_is_missing(capsys, tmp_path):
     [
         (("run", "table-sum"), 1, "Error: There is no task called 'table-sum'; there are: table-sim"),
         (("run", "table-sim", "--methods", "magic"), 1, "There is no method called 'magic'; there are: direct"),
+        (("run", "table-sim", "--methods", " ,"), 1, "methods=[] was given; at least one was needed"),
         (("run", "table-sim", "--shard", "3/2"), 1, "Shard 3/2 was given; shards are counted from 1/2 to 2/2"),
         (("run", "table-sim", "--data", "nowhere"), 1, "There is no folder nowhere; name the one that holds"),
         (("run", "table-sim", "--size", "huge"), 2, "'huge' is not one of 'tiny'"),

@@ -27,12 +27,14 @@ def case(tmp_path_factory):
     tree = ctq.DirectLearner().fit(simulation.features, truth.leaves, prior=priors).tree()
     table = pd.DataFrame(simulation.features, index=truth.leaves).sample(frac=1, random_state=0)
     table.to_csv(folder / "features.csv")
+    table.to_csv(folder / "features.csv.gz")
     table.to_csv(folder / "features.tsv.gz", sep="\t")
     simulation.to_treedata().write_h5td(folder / "features.h5td")
     for name, value in {"tree": tree, "truth": truth, "prior0": priors[0], "prior1": priors[1]}.items():
         ctq.write_newick(value, folder / f"{name}.nwk")
     newicks = [(folder / f"prior{i}.nwk").read_text() for i in (0, 1)]
     (folder / "both.nwk").write_text("".join(newicks))
+    table.to_csv(folder / "semicolons.csv", sep=";")
     (folder / "words.csv").write_text("leaf,a,b\n" + "".join(f"{leaf},1,x\n" for leaf in truth.leaves))
     return folder, tree, truth, priors, simulation
 
@@ -79,6 +81,7 @@ def test_what_cannot_be_compared_gets_a_sentence(case, tmp_path, capsys):
         ((*files, "--features", tmp_path / "none.csv"), 1, "There is no file"),
         ((*files, "--features", small), 1, "a .csv, .tsv, .h5ad or .h5td file was needed"),
         ((*files, "--features", folder / "words.csv"), 1, "1 of 2 columns of"),
+        ((*files, "--features", folder / "semicolons.csv"), 1, "semicolons.csv has one column only; leaf names and"),
         ((*files, "--json", "--tsv"), 2, "one of them is possible"),
         (files[:1], 2, "Missing argument"),
     ):
@@ -86,3 +89,30 @@ def test_what_cannot_be_compared_gets_a_sentence(case, tmp_path, capsys):
         told = capsys.readouterr()
         assert sentence in told.err
         assert told.out == ""
+
+
+def test_leaf_names_stay_as_they_are_written(tmp_path, capsys):
+    leaves = ["007", "010", "1e5", "12"]
+    (tmp_path / "tree.nwk").write_text("((007,010),(1e5,12));")
+    (tmp_path / "features.csv").write_text("leaf,a\n" + "".join(f"{leaf},{i}\n" for i, leaf in enumerate(leaves)))
+    assert run(tmp_path / "tree.nwk", tmp_path / "tree.nwk", "--features", tmp_path / "features.csv") == 0
+    assert "direct" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["cut.csv.gz", "plain.csv.gz", "empty.csv", "latin.csv", "table.h5ad", "cut.h5td"])
+def test_files_that_are_damaged_or_of_another_kind_are_named(case, tmp_path, capsys, name):
+    folder = case[0]
+    contents = {
+        "cut.csv.gz": (folder / "features.csv.gz").read_bytes()[:500],
+        "plain.csv.gz": (folder / "features.csv").read_bytes(),
+        "empty.csv": b"",
+        "latin.csv": "leaf,Größe\nt1,1\n".encode("latin-1"),
+        "table.h5ad": (folder / "features.csv").read_bytes(),
+        "cut.h5td": (folder / "features.h5td").read_bytes()[:5000],
+    }
+    (tmp_path / name).write_bytes(contents[name])
+    assert run(folder / "tree.nwk", folder / "truth.nwk", "--features", tmp_path / name) == 1
+    told = capsys.readouterr()
+    assert told.err.startswith(f"Error: {tmp_path / name} cannot be read as its ending says (")
+    assert told.err.endswith("). Is it whole, and of that kind?\n")
+    assert told.out == ""

@@ -103,6 +103,8 @@ def test_nothing_is_half_written_when_it_fails(tmp_path, monkeypatch, capsys):
         (("--scenario", "A1", "-o", "x.h5ad"), 2, ".h5ad is for --counts"),
         (("--scenario", "A1", "--counts", "-o", "x.csv"), 2, "Counts go to an .h5ad file"),
         (("--scenario", "A1", "--counts", "--dropout", 2, "-o", "x.h5ad"), 1, "dropout=2.0 was given; it is a share"),
+        (("--scenario", "A1", "--embryos", 2, "-o", "x.csv"), 2, "--embryos is for --counts"),
+        (("--scenario", "A1", "--dropout", 0, "-o", "x.csv"), 2, "--dropout is for --counts"),
         (("-o", "x.csv"), 2, "Missing option"),
     ],
 )

@@ -158,6 +158,12 @@ def test_bad_settings_are_told_in_a_sentence(setting, sentence):
         simulate_counts(PAIR, **setting)
 
 
+@pytest.mark.parametrize("library_size", [1e11, 1e30])
+def test_counts_too_large_to_hold_are_told_in_a_sentence(library_size):
+    with pytest.raises(ValueError, match="molecules of one gene would come from one cell; at most 1,000,000,000 can"):
+        simulate_counts(PAIR, library_size=library_size, seed=0)
+
+
 def test_what_is_no_number_and_no_simulation_is_told_in_a_sentence():
     with pytest.raises(TypeError, match="cells_per_taxon=2.5 was given; a whole number was needed"):
         simulate_counts(PAIR, cells_per_taxon=2.5)

@@ -148,6 +148,8 @@ def _listed(given: Iterable[Given], what: str, kind: type) -> list[Given]:
         found = list(given)
     except TypeError:
         raise TypeError(f"{what}={given!r} was given; a list of {what} was needed.") from None
+    if not found:
+        raise ValueError(f"{what}={given!r} was given; at least one was needed.")
     for one in found:
         if not isinstance(one, str | kind):
             raise TypeError(f"{one!r} is among the {what}; their names, or {kind.__name__} values, were needed.")

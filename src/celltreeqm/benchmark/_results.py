@@ -51,7 +51,8 @@ def load_results(folder: str | os.PathLike[str]) -> pd.DataFrame:
         over them, ``"RF delta_direct"`` and ``"RF delta_under_prior"``, and over how many leaves or quartets it is,
         ``"RF count"`` (see :func:`~celltreeqm.evaluation.evaluate`).
     ``wall_seconds``, ``cpu_seconds``, ``peak_memory``, ``peak_since``
-        Of the method on the problem, the same for all its rows (see :class:`Resources`); memory in bytes.
+        Of the method on the problem, the same for all its rows (see :class:`Resources`); memory in bytes. The first
+        problem that a process solves includes what is loaded then, about 0.2 s for the direct method.
     ``code``, ``versions``, ``stale``, ``file``
         Digest of the source, versions of Python and the libraries, whether the source is another than this one's, and
         the result's file.

@@ -203,7 +203,7 @@ def _by_executor(jobs: Sequence[Job], executor: Executor, most_waiting: int) -> 
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
                     job = pending.pop(future)
                     pending |= {executor.submit(do, following): following for following in islice(waiting, 1)}
-                    yield job, future.result()
+                    yield job, _record_of(future)
     except BrokenExecutor as error:
         raise RuntimeError(
             f"The executor broke ({error}). What was done is stored; the same call goes on from there."
@@ -211,6 +211,16 @@ def _by_executor(jobs: Sequence[Job], executor: Executor, most_waiting: int) -> 
     finally:
         for future in pending:
             future.cancel()
+
+
+def _record_of(future: Future[dict[str, Any]]) -> dict[str, Any]:
+    try:
+        return future.result()
+    except BrokenExecutor:
+        raise
+    except Exception as error:  # jobs raise nothing: the executor lost this one, as when its worker died of it
+        why = f"The executor did not do this job ({type(error).__name__}: {error})."
+        return {"status": "lost", "error": f"{why} Nothing was stored, so the next run does the job again."}
 
 
 @contextmanager

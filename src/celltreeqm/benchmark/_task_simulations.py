@@ -144,7 +144,7 @@ def quartet_proportions(size: Size, seed: int) -> Iterator[Problem]:
 @register_method("count-quartets")
 def count_quartets(problem: Problem, seed: int) -> Outcome:
     """Shares of the quartets that a prior knows, exact, beside the paper's formulas; for quartet-proportions alone."""
-    if not isinstance(problem.prior, Tree):
+    if "kind" not in problem.info or not isinstance(problem.prior, Tree):
         return Outcome()
     counts = quartet_class_counts(problem.prior, problem.leaves)
     shares: dict[str, float] = {

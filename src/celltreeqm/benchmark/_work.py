@@ -49,9 +49,8 @@ def do_job(job: Job) -> dict[str, Any]:
         why = "The source of celltreeqm, of the task or of the method is another in the worker than in the runner"
         return record | {"status": "lost", "error": f"{why}: was it changed during the run? Start it again."}
     try:
-        _, took = measured(lambda: _solve(job, record["rows"], record["timings"]["problems"]))
+        _solve(job, record["rows"], record["timings"]["problems"])
         format_result(record)  # what no file can hold fails here, where it is told of this job alone
-        record["timings"]["job"] = asdict(took)
     except DataMissing as error:
         return record | {"status": "not run", "error": f"data missing ({error})"}
     except (Exception, SystemExit) as error:  # sys.exit() is a method's way to fail too
@@ -114,7 +113,7 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _versions() -> dict[str, str | None]:
-    return {"python": platform.python_version(), "platform": platform.platform()} | {
+    return {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"} | {
         library: _version(library) for library in _LIBRARIES
     }
 

@@ -62,7 +62,7 @@ def run(
     from ..benchmark import parse_shard, run_benchmark
 
     part = None if shard is None else parse_shard(shard)
-    with _executor(scheduler) as executor:
+    with _executor(scheduler) as executor, _stopped_by_hand(output):
         report = run_benchmark(
             tasks,
             [name.strip() for given in methods or ["direct"] for name in given.split(",") if name.strip()],
@@ -80,6 +80,15 @@ def run(
     typer.echo(f"{report}\nresults in {output}")
     if report.failures:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _stopped_by_hand(output: Path) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"Stopped: what was done is in {output}, and the same command goes on from there.", err=True)
+        raise
 
 
 @contextmanager

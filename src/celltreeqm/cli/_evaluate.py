@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
 
 def evaluate(
     tree: Annotated[Path, typer.Argument(help="Newick file of the tree to judge.")],
@@ -68,6 +70,20 @@ def _read_features(path: Path) -> pd.DataFrame:
     ending = endings[-1] if endings else ""
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
+    if ending not in (*_SEPARATORS, ".h5ad", ".h5td"):
+        raise ValueError(f"{path} is not a table that can be read; a .csv, .tsv, .h5ad or .h5td file was needed.")
+    try:
+        table = _read_table(path, ending)
+    except Exception as error:  # each library has exceptions of its own, few of which name the file
+        raise ValueError(
+            f"{path} cannot be read as its ending says ({error}). Is it whole, and of that kind?"
+        ) from error
+    if ending in _SEPARATORS:
+        _check_columns(table, path, _SEPARATORS[ending])
+    return table
+
+
+def _read_table(path: Path, ending: str) -> pd.DataFrame:
     if ending == ".h5ad":
         import anndata
 
@@ -76,19 +92,24 @@ def _read_features(path: Path) -> pd.DataFrame:
         import treedata
 
         return treedata.read_h5td(path).to_df()  # type: ignore[no-any-return]
-    if ending not in (".csv", ".tsv"):
-        raise ValueError(f"{path} is not a table that can be read; a .csv, .tsv, .h5ad or .h5td file was needed.")
     import pandas as pd
 
-    table = pd.read_csv(path, sep="\t" if ending == ".tsv" else ",", index_col=0)
-    table.index = table.index.astype(str)
+    return pd.read_csv(path, sep=_SEPARATORS[ending], index_col=0, converters={0: str})  # "007" is no number here
+
+
+def _check_columns(table: pd.DataFrame, path: Path, separator: str) -> None:
+    import pandas as pd
+
+    if not table.shape[1]:
+        raise ValueError(
+            f"{path} has one column only; leaf names and features, separated by {separator!r}, were needed."
+        )
     words = [str(name) for name, kind in table.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
     if words:
         raise ValueError(
             f"{len(words)} of {table.shape[1]} columns of {path} are no numbers, the first of them {words[0]!r}. The "
             "first column is taken for the leaf names; all others must be features."
         )
-    return table
 
 
 def _plain(evaluation: Evaluation) -> dict[str, Any]:

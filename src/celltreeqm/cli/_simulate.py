@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -53,9 +53,15 @@ def simulate(
         ),
     ] = None,
     counts: Annotated[bool, typer.Option("--counts", help="Raw counts of single cells instead of features.")] = False,
-    cells_per_taxon: Annotated[int, typer.Option(min=1, help="With --counts: cells of each leaf.")] = 10,
-    embryos: Annotated[int, typer.Option(min=1, help="With --counts: embryos that the cells come from.")] = 3,
-    dropout: Annotated[float, typer.Option(help="With --counts: probability that a count is lost.")] = 0.0,
+    cells_per_taxon: Annotated[
+        int | None, typer.Option(min=1, help="With --counts: cells of each leaf; default 10.")
+    ] = None,
+    embryos: Annotated[
+        int | None, typer.Option(min=1, help="With --counts: embryos that the cells come from; default 3.")
+    ] = None,
+    dropout: Annotated[
+        float | None, typer.Option(help="With --counts: probability that a count is lost; default 0.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
     """Simulate cells on a known lineage, as one of the paper's scenarios has it or beyond them."""
@@ -67,6 +73,10 @@ def simulate(
         raise typer.BadParameter(
             f"Features go to an .h5td, .csv or .tsv file{also}; {output.name} was given.", param_hint="--output"
         )
+    given = {"cells_per_taxon": cells_per_taxon, "embryos": embryos, "dropout": dropout}
+    of_counts: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if of_counts and not counts:
+        raise typer.BadParameter(f"--{next(iter(of_counts)).replace('_', '-')} is for --counts, which was not given.")
     truth = output.with_name(f"{output.stem}.truth.nwk")
     check_files([output], force=force)
     from ..simulate import simulate_counts, simulate_scenario
@@ -79,9 +89,7 @@ def simulate(
     check_files([truth], force=force or same)
     with written_files([output, truth]) as (data_part, truth_part):
         if counts:
-            cells = simulate_counts(
-                simulation, cells_per_taxon=cells_per_taxon, embryos=embryos, dropout=dropout, seed=seed
-            )
+            cells = simulate_counts(simulation, **of_counts, seed=seed)
             said += f", raw counts of {cells.n_obs} cells"
             cells.write_h5ad(data_part)
         elif ending == ".h5td":

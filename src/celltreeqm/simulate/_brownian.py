@@ -89,8 +89,7 @@ def simulate_brownian(
     sd = lengths if increments == "sd" else np.sqrt(lengths)
     rng = np.random.default_rng(seed)
     states = rng.normal(size=(tree.n_nodes, n_features)) * sd[:, None]
-    variance = sd**2
-    variance[-1] = 0.0  # nothing happens above the root
+    variance = sd**2  # 0 at the root, as its length is
     for node in range(tree.n_nodes - 2, -1, -1):
         states[node] += states[tree.parent[node]]
         variance[node] += variance[tree.parent[node]]

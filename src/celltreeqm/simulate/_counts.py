@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["simulate_counts"]
 
+_MOST = 1_000_000_000  # molecules of one gene in a cell: what the 32 bits of a count hold, with room for chance
+
 
 def simulate_counts(
     simulation: Simulation,
@@ -124,7 +126,13 @@ def simulate_counts(
         profile = _profiles(log_mean[taxon] + shift)
         mixture = (1 - ambient) * profile + ambient * air
         mean = size[taxon, :, None] * mixture[embryo[taxon]]
-        counts = of_counts.poisson(of_counts.gamma(1 / dispersion, mean * dispersion) if dispersion else mean)
+        rate = of_counts.gamma(1 / dispersion, mean * dispersion) if dispersion else mean
+        if rate.max() > _MOST:
+            raise ValueError(
+                f"{rate.max():.3g} molecules of one gene would come from one cell; at most {_MOST:,} can be counted. "
+                "Use a smaller library_size, library_spread or dispersion."
+            )
+        counts = of_counts.poisson(rate)
         if dropout:
             counts[of_counts.random(counts.shape) < dropout] = 0
         rows.append(sparse.csr_matrix(counts.astype(np.int32)))
