@@ -9,6 +9,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from celltreeqm.seeds import seeded_generator
 from celltreeqm.trees import Tree, check_priors
 from celltreeqm.trees._tree_checks import is_whole
 
@@ -117,7 +118,7 @@ class KnownQuartets:
                 f"The prior knows none of the quartets of its {len(self.leaves)} leaves, so none can be drawn. "
                 "It needs a tree with an edge that has two or more leaves on either side."
             )
-        generator = np.random.default_rng(seed)
+        generator = seeded_generator(seed)
         # Numbers of 48 bits, then cut: as uniform, and numpy draws them several times faster than some smaller ones.
         spare = max(0, 48 - self._claims.total.bit_length())
         pieces, missing = [np.empty((0, 4), dtype=np.int32)], count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 from numba import njit
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celltreeqm.trees import Tree
 from celltreeqm.trees._splits import leaf_intervals
-from celltreeqm.trees._tree_checks import check_tree
+from celltreeqm.trees._tree_checks import as_numbers, check_tree
 
 from ._prior_rows import leaves_of, rows_of
 from ._quartets import checked_quartets
@@ -57,20 +58,19 @@ def quartet_topology(distances: ArrayLike, quartets: ArrayLike, *, tolerance: fl
     >>> quartet_topology(tree.distances(by="topology"), [[0, 1, 2, 3]])
     array([1], dtype=int8)
     """
-    matrix = np.asarray(distances)
+    given = np.asarray(distances)
+    matrix = given if given.dtype in (np.float64, np.float32) else as_numbers(given, "The distances")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"The distances have shape {matrix.shape}; a square matrix, leaves by leaves, was needed.")
-    if not tolerance >= 0:
-        raise ValueError(f"tolerance={tolerance} was given; a fraction of the largest sum, 0 or more, was needed.")
-    if matrix.dtype not in (np.float64, np.float32):
-        matrix = matrix.astype(np.float64)
+    if not (isinstance(tolerance, Real) and tolerance >= 0):
+        raise ValueError(f"tolerance={tolerance!r} was given; a fraction of the largest sum, 0 or more, was needed.")
     numbers = checked_quartets(quartets, len(matrix))
     topology, bad = _four_point(matrix, numbers, float(tolerance))
     if bad >= 0:
         raise ValueError(
             f"Quartet {bad}, {numbers[bad].tolist()}, holds a distance that is not finite. Fill or drop such leaves."
         )
-    return topology  # type: ignore[no-any-return]
+    return topology
 
 
 def quartet_topology_in(tree: Tree, quartets: ArrayLike, *, leaves: Sequence[str] | None = None) -> NDArray[np.int8]:

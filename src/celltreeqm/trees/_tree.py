@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Literal
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._tree_checks import (
     bottom_up_rank,
     check_ordered,
+    check_tree,
     checked_leaves,
     checked_node_names,
     checked_parent,
@@ -78,6 +79,8 @@ class Tree:
         *,
         rooted: bool = False,
     ) -> None:
+        if not isinstance(rooted, bool | np.bool_):
+            raise TypeError(f"rooted={rooted!r} was given; True or False was needed.")
         names = checked_leaves(leaves)
         up = checked_parent(parent, len(names))
         m, n = len(up), len(names)
@@ -93,7 +96,13 @@ class Tree:
         held = checked_values(support, m, "support")
         if held is not None:
             held[up < 0] = np.nan
-        inner = checked_node_names(node_names, m - n)
+            if np.isinf(held).any():
+                bad = int(np.flatnonzero(np.isinf(held))[0])
+                raise ValueError(
+                    f"The support of the edge above node {bad} is {held[bad]}; support must be finite, or NaN where an "
+                    "edge has none."
+                )
+        inner = checked_node_names(node_names, n, m - n)
 
         rank = bottom_up_rank(up, n)
         if rank is not None:
@@ -237,6 +246,7 @@ class Tree:
         """
         from ._splits import topology_key
 
+        check_tree(other, "the other tree")
         return (
             self.rooted == other.rooted
             and self.n_leaves == other.n_leaves
@@ -255,7 +265,11 @@ class Tree:
         """
         if not isinstance(leaves, Iterable):
             raise TypeError(f"leaves is of type {type(leaves).__name__}; names were needed, for instance tree.leaves.")
-        wanted = {leaves} if isinstance(leaves, str) else set(leaves)
+        asked = [leaves] if isinstance(leaves, str) else list(leaves)
+        for name in asked:
+            if not isinstance(name, Hashable):
+                raise TypeError(f"leaves holds {name!r}, which is no name; names were needed.")
+        wanted = set(asked)
         keep = [i for i, name in enumerate(self.leaves) if name in wanted]
         if not keep:
             raise ValueError(
@@ -368,7 +382,12 @@ class Tree:
         return self._take(order, self.parent[order].tolist())
 
     def rename(self, names: Mapping[str, str]) -> Tree:
-        """The same tree with leaves renamed; leaves that the mapping does not have keep their names."""
+        """The same tree with leaves renamed by a mapping from old names to new ones.
+
+        Leaves that the mapping does not have keep their names; names in it that are no leaf's do not matter.
+        """
+        if not isinstance(names, Mapping):
+            raise TypeError(f"names is of type {type(names).__name__}; a mapping from old to new was needed.")
         return replace(self, leaves=tuple(names.get(name, name) for name in self.leaves))
 
     def _check_nodes(self, nodes: ArrayLike) -> None:
