@@ -240,6 +240,7 @@ def test_what_is_of_another_kind_is_told_in_a_sentence(call, sentence):
         (lambda: ctq.root_at(TREE, 0, distance_above="x"), "distance_above='x' was given; a number was needed"),
         (lambda: ctq.quartet_distance(TREE, TREE, unresolved=["same"]), "unresolved=\\['same'\\] was given"),
         (lambda: ctq.quartet_topology(TREE.distances() * 1j, [[0, 1, 2, 3]]), "The distances .*: they are complex"),
+        (lambda: ctq.quartet_topology(np.triu(TREE.distances()), [[0, 1, 2, 3]]), "not the same both ways"),
         (lambda: ctq.quartet_topology([["x"] * 4] * 4, [[0, 1, 2, 3]]), "The distances cannot be read as numbers"),
         (lambda: ctq.quartet_topology(TREE.distances(), [[0, 1, 2, 3]], tolerance="x"), "tolerance='x' was given"),
         (lambda: ctq.Quartets([[0, 1, 2, 3], [0, 1]], [0, 0]), "The quartets cannot be read as rows of four"),

@@ -18,6 +18,8 @@ from ._quartets import checked_quartets
 
 __all__ = ["TopologyLookup", "quartet_topology", "quartet_topology_in"]
 
+_ASYMMETRY = 1e-3  # of the largest sum: far more than arithmetic in float32 leaves behind
+
 
 def quartet_topology(distances: ArrayLike, quartets: ArrayLike, *, tolerance: float = 1e-9) -> NDArray[np.int8]:
     """The topology of quartets by the four-point condition.
@@ -49,7 +51,7 @@ def quartet_topology(distances: ArrayLike, quartets: ArrayLike, *, tolerance: fl
     ------
     ValueError
         If the matrix is not square, a quartet names a leaf twice or one that is not there, or a distance in one of the
-        quartets is not finite.
+        quartets is not finite, or not the same both ways.
 
     Examples
     --------
@@ -67,6 +69,12 @@ def quartet_topology(distances: ArrayLike, quartets: ArrayLike, *, tolerance: fl
     numbers = checked_quartets(quartets, len(matrix))
     topology, bad = _four_point(matrix, numbers, float(tolerance))
     if bad >= 0:
+        ways = matrix[np.ix_(numbers[bad], numbers[bad])]
+        if np.isfinite(ways).all():
+            raise ValueError(
+                f"Quartet {bad}, {numbers[bad].tolist()}, holds distances that are not the same both ways. Symmetrise "
+                "them first, for instance with (D + D.T) / 2."
+            )
         raise ValueError(
             f"Quartet {bad}, {numbers[bad].tolist()}, holds a distance that is not finite. Fill or drop such leaves."
         )
@@ -143,7 +151,10 @@ def _four_point(distances, quartets, tolerance):  # type: ignore[no-untyped-def]
         first = distances[a, b] + distances[c, d]
         second = distances[a, c] + distances[b, d]
         third = distances[a, d] + distances[b, c]
-        if not np.isfinite(first + second + third):
+        back = distances[b, a] + distances[d, c], distances[c, a] + distances[d, b], distances[d, a] + distances[c, b]
+        apart = max(abs(first - back[0]), abs(second - back[1]), abs(third - back[2]))
+        finite = np.isfinite(first + second + third + back[0] + back[1] + back[2])
+        if not finite or apart > _ASYMMETRY * max(abs(first), abs(second), abs(third)):
             return out, x
         least = min(first, second, third)
         most = max(first, second, third)
