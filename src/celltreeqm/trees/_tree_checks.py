@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = [
     "as_numbers",
     "bottom_up_rank",
+    "check_nodes",
     "check_ordered",
     "check_tree",
     "checked_leaves",
@@ -57,6 +58,16 @@ def check_ordered(names: object, what: str = "leaves") -> None:
         raise TypeError(f"{what} is a set, which has no order; a sequence of names was needed. Sort it, for instance.")
     if not isinstance(names, Iterable):
         raise TypeError(f"{what} is of type {type(names).__name__}; a sequence of names was needed.")
+
+
+def check_nodes(nodes: ArrayLike, m: int) -> None:
+    """Raise a ``TypeError`` or ``ValueError`` where these are not numbers of a tree's m nodes."""
+    picked = np.asarray(nodes)
+    if picked.size and not np.issubdtype(picked.dtype, np.integer):
+        raise TypeError(f"nodes has type {picked.dtype}; node numbers or a mask of booleans were needed.")
+    bad = picked[(picked < 0) | (picked >= m)]
+    if bad.size:
+        raise ValueError(f"Node {bad.flat[0]} was asked for; this tree's nodes are 0 to {m - 1}.")
 
 
 def checked_leaves(leaves: Iterable[str]) -> tuple[str, ...]:
