@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from celltreeqm.seeds import seeded_generator
 from celltreeqm.trees import Tree, check_priors
+from celltreeqm.trees._refinement import merged_alike
 from celltreeqm.trees._tree_checks import is_whole
 
 from ._claims import ORDERS, Claims
@@ -72,9 +73,10 @@ class KnownQuartets:
         if not self.trees:
             raise ValueError(f"The prior is {prior}; without a tree no quartet is known. Give one Tree or several.")
         self.leaves = leaves_of(self.trees, names)
-        self._claims = Claims.of(self.trees, [rows_of(tree, self.leaves) for tree in self.trees])
-        self._earlier = _earlier_overlaps(self.trees)
-        self._lookups = {i: TopologyLookup(self.trees[i], self.leaves) for i in set().union(*self._earlier)}
+        apart = merged_alike(self.trees)
+        self._claims = Claims.of(apart, [rows_of(tree, self.leaves) for tree in apart])
+        self._earlier = _earlier_overlaps(apart)
+        self._lookups = {i: TopologyLookup(apart[i], self.leaves) for i in set().union(*self._earlier)}
 
     @cached_property
     def count(self) -> int:
@@ -89,9 +91,9 @@ class KnownQuartets:
         """Draw known quartets with replacement, each exactly equally likely.
 
         The quartets that a tree resolves are numbered, and a uniform number is turned into its quartet: nothing is
-        rejected, however few the prior knows. Only where two trees of the prior share four or more leaves could both
-        offer the same quartet; there a draw counts if it comes from the first tree that resolves it, and the others are
-        drawn again, of k trees at most (k - 1) / k.
+        rejected, however few the prior knows. Trees of the same leaves are refined into one. Only where two trees of
+        different leaves share four or more could both offer the same quartet; there a draw counts if it comes from the
+        first tree that resolves it, and the others are drawn again, of k trees at most (k - 1) / k.
 
         Parameters
         ----------
