@@ -2,6 +2,7 @@
 
 import ast
 import importlib.metadata
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,3 +72,28 @@ def test_version_is_that_of_the_installed_distribution():
 def test_unknown_names_are_attribute_errors():
     with pytest.raises(AttributeError, match="module 'celltreeqm' has no attribute 'nonsense'"):
         _ = celltreeqm.nonsense
+
+
+def test_every_compiled_kernel_is_cached_on_disk():
+    kernels = 0
+    for file in Path(celltreeqm.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            for decorator in getattr(node, "decorator_list", ()):
+                if "njit" in (text := ast.unparse(decorator)):
+                    kernels += 1
+                    assert text == "njit(cache=True)", f"{node.name} in {file}"
+    assert kernels > 30
+
+
+def test_a_kernel_that_was_compiled_once_is_loaded_from_disk(tmp_path):
+    code = (
+        "from celltreeqm.trees._matrices import _symmetrize as kernel, check_distances\n"
+        "check_distances([[0, 1], [1, 0]], ['a', 'b'])\n"
+        "print(sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values()))"
+    )
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout
+        for _ in range(2)
+    ]
+    assert [run.split() for run in runs] == [["0", "1"], ["1", "0"]]

@@ -182,3 +182,91 @@ def test_text_with_a_byte_order_mark_is_read():
 
 def test_a_drawing_keeps_one_line_a_leaf_whatever_the_names_are():
     assert str(Tree([2, 2, -1], ["a\r\nb", "\x1b[31mc"])).splitlines() == ["┬─a\\r\\nb", "└─\\x1b[31mc"]
+
+
+# Each of these came through silently, or ended in a traceback from deep inside, before it had a sentence.
+SHUFFLED = pd.DataFrame(TREE.distances(), index=ABCD, columns=ABCD[::-1])
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: Tree([2, 2, -1], ["a", "b"], rooted="no"), "rooted='no' was given; True or False was needed"),
+        (lambda: ctq.parse_newick("(a,b,c);", rooted="yes"), "rooted='yes' was given; True or False was needed"),
+        (lambda: Tree([2, 2, -1], ["a", "b"], node_names="x"), "node_names is the single string 'x'"),
+        (lambda: Tree([2, 2, -1], ["a", "b"], node_names=7), "node_names is of type int"),
+        (lambda: Tree([2, 2, -1], ["a", "b"], node_names=[5]), "name of internal node 2 is 5 .*a string or None"),
+        (lambda: TREE.rename(["x", "y", "z", "w"]), "names is of type list; a mapping from old to new was needed"),
+        (lambda: TREE.same_topology("x"), "A str came as the other tree; a Tree was needed"),
+        (lambda: TREE.restrict([["a"]]), "leaves holds \\['a'\\], which is no name"),
+        (lambda: ctq.write_newick("tree.nwk", TREE), "A str came as the tree; a Tree was needed"),
+        (lambda: ctq.write_newick(TREE, None), "NoneType came where the path of a file was needed"),
+        (lambda: ctq.prior_from_lineage_names(None), "names is of type NoneType; a sequence of names was needed"),
+        (lambda: ctq.prior_from_lineage_names({"ABa", "ABp"}), "names is a set, which has no order"),
+        (lambda: ctq.check_priors(TREE, "abcd"), "leaves is the single string 'abcd'"),
+        (lambda: ctq.root_by_outgroup(TREE, 5), "outgroup is of type int; a name or several were needed"),
+        (lambda: ctq.root_by_prior(TREE, 5), "A prior of type int was given; a Tree"),
+        (lambda: ctq.to_treedata(TREE, key=5), "key=5 was given; the name of the tree, a string, was needed"),
+        (lambda: ctq.partition_counts(5), "sizes is of type int; a number of leaves for each clade was needed"),
+        (lambda: ctq.sample_known_quartets(TREE, 5, seed="x"), "seed='x' \\(str\\) was given; a whole number"),
+        (lambda: ctq.parallel_map(5, [1, 2], workers=2), "function=5 was given; something to call was needed"),
+        (lambda: ctq.parallel_map(abs, 5), "items is of type int; something to iterate over was needed"),
+        (lambda: ctq.pl.tree(TREE, color={"a": ["x"]}), "The group of 'a' is \\['x'\\]; a string or a number"),
+        (lambda: ctq.pl.tree(TREE, ax=5), "ax is of type int; matplotlib axes were needed"),
+    ],
+)
+def test_what_is_of_another_kind_is_told_in_a_sentence(call, sentence):
+    with pytest.raises(TypeError, match=sentence):
+        call()
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: Tree([2, 2, -1], ["a", "b"], support=[np.inf, 1, 1]), "support .* node 0 is inf; .*finite, or NaN"),
+        (lambda: TREE.clades(True), "Level True was asked for"),
+        (lambda: ctq.format_newick(TREE, digits=2.5), "digits=2.5 was given; a whole number"),
+        (lambda: ctq.format_newick(TREE, digits="3"), "digits='3' was given; a whole number"),
+        (lambda: ctq.neighbor_joining(SHUFFLED), "columns .* in another order than its rows"),
+        (lambda: ctq.neighbor_joining(TABLE, list("wxyz")), "other leaf names than the rows of the DataFrame"),
+        (lambda: ctq.prior_from_clades(pd.Series([1, 1], ["x", "y"]), ["a", "b"]), "2 leaves have no entry"),
+        (lambda: ctq.prior_from_clades([1, 1, 2], list("abc"), outside=7), "outside names '7', which no leaf bears"),
+        (lambda: ctq.prior_from_clades([1, 1, 2], list("abc"), outside=[[7]]), "outside names '\\[7\\]', which no"),
+        (lambda: ctq.find_placements(TREE, [["x", 1, 1, 1]], ["n"]), "The distances cannot be read as numbers"),
+        (lambda: ctq.find_placements(TREE, np.ones((1, 4)) * 1j, ["n"]), "The distances .*: they are complex"),
+        (lambda: ctq.clade_frequencies([TREE], weights=["x"]), "The weights cannot be read as numbers"),
+        (lambda: ctq.majority_consensus([TREE], threshold="x"), "threshold='x' was given"),
+        (lambda: ctq.from_linkage("x", ABCD), "The linkage cannot be read as numbers"),
+        (lambda: ctq.root_at(TREE, 0, distance_above="x"), "distance_above='x' was given; a number was needed"),
+        (lambda: ctq.quartet_distance(TREE, TREE, unresolved=["same"]), "unresolved=\\['same'\\] was given"),
+        (lambda: ctq.quartet_topology(TREE.distances() * 1j, [[0, 1, 2, 3]]), "The distances .*: they are complex"),
+        (lambda: ctq.quartet_topology(np.triu(TREE.distances()), [[0, 1, 2, 3]]), "not the same both ways"),
+        (lambda: ctq.quartet_topology([["x"] * 4] * 4, [[0, 1, 2, 3]]), "The distances cannot be read as numbers"),
+        (lambda: ctq.quartet_topology(TREE.distances(), [[0, 1, 2, 3]], tolerance="x"), "tolerance='x' was given"),
+        (lambda: ctq.Quartets([[0, 1, 2, 3], [0, 1]], [0, 0]), "The quartets cannot be read as rows of four"),
+        (lambda: ctq.sample_known_quartets(TREE, 5, seed=-1), "seed=-1 was given"),
+        (lambda: ctq.parallel_map(abs, [1], workers=True), "workers=True was given"),
+        (lambda: ctq.pl.tree(TREE, color={"A": "one", "B": "two"}), "None of the 2 names in color is a leaf"),
+        (lambda: ctq.pl.tree(TREE, truth=TREE.restrict(["a", "b", "c"])), "1 is only in the first: 'd'"),
+    ],
+)
+def test_what_makes_no_sense_is_told_in_a_sentence(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: Tree([2, 2, -1], ["a", "a"]), "unique; 1 occurs more than once"),
+        (lambda: ctq.fit_branch_lengths(TREE, np.zeros((3, 3)), list("abc")), "1 leaf of the tree has no row"),
+        (lambda: ctq.place_leaves(TREE, np.zeros((3, 3)), list("abc")), "1 leaf of the backbone has no row"),
+        (lambda: ctq.find_placements(TREE, [[1] * 4], ["a"]), "1 of the new names is a leaf"),
+        (lambda: ctq.root_by_outgroup(TREE, "x"), "1 name of the outgroup is no leaf"),
+        (lambda: ctq.prior_from_clades({"a": 1}, ["a", "b"]), "1 leaf has no entry"),
+        (lambda: ctq.from_networkx(nx.DiGraph([("a", "c"), ("b", "c")])), "1 node of the graph has more than"),
+    ],
+)
+def test_one_is_told_as_one(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()

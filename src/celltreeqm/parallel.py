@@ -76,6 +76,10 @@ def parallel_map(
     [1, 2, 3]
     """
     check_workers(workers, executor)
+    if not callable(function):
+        raise TypeError(f"function={function!r} was given; something to call was needed.")
+    if not isinstance(items, Iterable):
+        raise TypeError(f"items is of type {type(items).__name__}; something to iterate over was needed.")
     with _counted(items, progress) as (source, count):
         if executor is not None:
             call = partial(_call_pinned, function, _this_process())
@@ -94,7 +98,7 @@ def parallel_map(
 
 def check_workers(workers: object, executor: object) -> None:
     """Refuse what is no number of workers, and what is no executor."""
-    if workers is not None and not (isinstance(workers, Integral) and int(workers) >= 1):
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, Integral) or workers < 1):
         raise ValueError(
             f"workers={workers!r} was given; at least 1 (and a whole number) is needed. "
             "Leave it out to use every usable CPU."

@@ -117,7 +117,7 @@ def test_it_draws_into_the_axes_given(quartet_tree):
 def test_bad_input_is_told_in_a_sentence(quartet_tree, monkeypatch):
     with pytest.raises(ValueError, match="layout='round' was given; it is 'rectangular' or 'circular'"):
         pl.tree(quartet_tree, layout="round")
-    with pytest.raises(ValueError, match="The tree has 4 leaves and the truth 2, and they are not the same"):
+    with pytest.raises(ValueError, match="The trees have 4 and 2 leaves, and they are not the same"):
         pl.tree(quartet_tree, truth=Tree([2, 2, -1], ["a", "x"]))
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(

@@ -6,8 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from celltreeqm.quartets import KnownQuartets, quartet_topology_in, rank_quartets, sample_known_quartets
-from celltreeqm.trees import Tree, prior_from_clades
+from celltreeqm.quartets import (
+    KnownQuartets,
+    count_known_quartets,
+    quartet_topology_in,
+    rank_quartets,
+    sample_known_quartets,
+)
+from celltreeqm.trees import Tree, common_refinement, prior_from_clades
 from tests import oracles
 from tests.strategies import partition_and_backbones, priors_of, trees
 
@@ -50,6 +56,20 @@ def test_every_known_quartet_comes_in_each_of_its_eight_orders_from_exactly_one_
     expected = oracles.known_quartets(tree.leaves, priors)
     assert drawn == Counter(order for four, topology in expected.items() for order in orders(four, topology))
     assert known.count == len(expected)
+
+
+@given(st.data())
+def test_trees_of_the_same_leaves_are_drawn_from_as_one(data):
+    source = data.draw(trees(5, 9))
+    parts = data.draw(st.lists(st.sets(st.integers(source.n_leaves, source.n_nodes - 1)), min_size=1, max_size=4))
+    priors = [source, *(source.collapse(sorted(part)) for part in parts)]
+    if not count_known_quartets(source):
+        return
+    for several in (priors, priors[::-1]):
+        drawn = KnownQuartets(several, source.leaves).sample(30, seed=0)
+        assert (
+            drawn.leaves == KnownQuartets(common_refinement(several), source.leaves).sample(30, seed=0).leaves
+        ).all()
 
 
 SPARSE = prior_from_clades([0, 0, *range(1, 29)], names(30))

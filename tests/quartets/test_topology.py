@@ -56,6 +56,19 @@ def test_four_point_sums_of_additive_distances_give_the_trees_topology(case):
     assert (quartet_topology(distances, quartets) == quartet_topology_in(tree, quartets)).all()
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 9.0])
+def test_one_bad_distance_among_the_six_is_found_wherever_it_is(value):
+    for i, j in permutations(range(4), 2):
+        distances = 1.0 - np.eye(4)
+        distances[i, j] = value
+        with pytest.raises(ValueError, match=r"Quartet 0, \[0, 1, 2, 3\], holds"):
+            quartet_topology(distances, [[0, 1, 2, 3]])
+        distances[j, i] = value
+        if not np.isfinite(value):
+            with pytest.raises(ValueError, match=r"Quartet 0, .* is not finite"):
+                quartet_topology(distances, [[0, 1, 2, 3]])
+
+
 def test_the_smallest_sum_wins_and_a_tie_for_it_is_unresolved():
     def with_sums(first, second, third):
         distances = np.zeros((4, 4))

@@ -107,7 +107,7 @@ def test_a_long_chain_and_a_deep_caterpillar_need_no_recursion():
 @pytest.mark.parametrize(
     "edges, message",
     [
-        ([("a", "c"), ("b", "c")], r"1 nodes of the graph have more than one parent, 'c' for one"),
+        ([("a", "c"), ("b", "c")], r"1 node of the graph has more than one parent, 'c' for one"),
         ([("a", "b"), ("c", "d")], r"2 nodes of the graph have no parent \('a', 'c'\); a tree has exactly one root"),
         ([("a", "b"), ("b", "a")], r"0 nodes of the graph have no parent"),
         ([("r", "x"), ("a", "b"), ("b", "a")], r"run in a circle"),
@@ -124,7 +124,7 @@ def test_undirected_graphs_and_half_given_lengths_are_refused():
         from_networkx(nx.Graph([("a", "b")]))
     graph = nx.DiGraph([("r", "a"), ("r", "b")])
     graph.edges["r", "a"]["length"] = 1.0
-    with pytest.raises(ValueError, match=r"1 edges of the graph have no 'length', that to 'b' for one"):
+    with pytest.raises(ValueError, match=r"1 edge of the graph has no 'length', that to 'b' for one"):
         from_networkx(graph)
 
 
@@ -277,11 +277,11 @@ def test_a_backed_file_is_read_into_memory(tmp_path):
 
 
 def test_missing_rows_double_rows_and_missing_trees_are_said():
-    with pytest.raises(ValueError, match=r"2 leaves of the tree have no row in the data: 'c', 'd'. Drop them with"):
+    with pytest.raises(ValueError, match=r"2 leaves of the tree have no row in the data: 'c', 'd'. Restrict the tree"):
         to_treedata(TREE, data("ab"))
     twice = data("abcd")
     twice.obs_names = list("aacd")
-    with pytest.raises(ValueError, match=r"Row names must be unique; 1 occur more than once: 'a'"):
+    with pytest.raises(ValueError, match=r"Row names must be unique; 1 occurs more than once: 'a'"):
         to_treedata(TREE, twice)
     with pytest.raises(KeyError, match=r"There is no tree 'other' in obst; there is 'celltreeqm'"):
         from_obst(to_treedata(TREE), "other")

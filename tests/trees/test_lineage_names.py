@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from celltreeqm.trees._lineage_names import prior_from_lineage_names
 from celltreeqm.trees._newick import format_newick, read_newick
 
-SHARED = Path(__file__).parents[2] / "../shared/data"
-
 MOTHERS = {"AB": ["P0"], "MS": ["P0", "P1", "EMS"], "E": ["P0", "P1", "EMS"], "C": ["P0", "P1", "P2"]}
 MOTHERS |= {"D": ["P0", "P1", "P2", "P3"], "P4": ["P0", "P1", "P2", "P3"]}
 
@@ -137,8 +135,8 @@ def test_numpy_strings_are_names():
     assert prior_from_lineage_names(np.array(["ABa", "MS"])).leaves == ("ABa", "MS")
 
 
-def test_the_embryonic_cells_of_the_published_lineage():
-    path = SHARED / "sulston/embryonic_and_postembryonic.nwk"
+def test_the_embryonic_cells_of_the_published_lineage(shared_data: Path):
+    path = shared_data / "sulston/embryonic_and_postembryonic.nwk"
     if not path.exists():
         pytest.skip("the shared data are not here")
     published = read_newick(path)
@@ -153,8 +151,8 @@ def test_the_embryonic_cells_of_the_published_lineage():
     }
 
 
-def test_the_tree_of_epic190():
-    path = SHARED / "epic190/tree.nwk"
+def test_the_tree_of_epic190(shared_data: Path):
+    path = shared_data / "epic190/tree.nwk"
     if not path.exists():
         pytest.skip("the shared data are not here")
     published = read_newick(path)

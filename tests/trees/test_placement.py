@@ -199,7 +199,7 @@ def test_inverse_squares_find_the_place_more_often_from_brownian_features():
         (lambda tree: find_placements(tree, [[1, 2]], ["x"]), r"shape \(1, 2\); a row for each of the 1 new leaves"),
         (lambda tree: find_placements(tree, [[1, 2, -1]], ["x"]), "between 'x' and 'c' is -1.0"),
         (lambda tree: find_placements(tree, [[1, np.nan, 1]], ["x"]), "between 'x' and 'b' is nan"),
-        (lambda tree: find_placements(tree, [[1, 1, 1]], ["a"]), "leaves of the backbone: 'a'"),
+        (lambda tree: find_placements(tree, [[1, 1, 1]], ["a"]), "is a leaf of the backbone already: 'a'"),
         (lambda tree: find_placements(tree, np.ones((2, 3)), ["x", "x"]), "must be unique"),
         (lambda tree: find_placements(tree, [[1, 1, 1]], ["x"], weights="linear"), "weights='linear'"),
         (lambda tree: find_placements(tree.restrict(["a"]), [[1]], ["x"]), "at least two leaves"),

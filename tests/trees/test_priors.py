@@ -65,7 +65,7 @@ def test_a_single_labelled_leaf_is_a_tree_too():
         ({"a": "x", "b": "nan"}, None, (), "The text 'nan' came as a clade label"),
         (["x", "y"], None, (), "came as list without leaf names"),
         (["x", "y"], ["a"], (), "2 clade labels came with 1 leaf names"),
-        ({"a": "x"}, ["a", "b"], (), "1 leaves have no entry in the clades: 'b'"),
+        ({"a": "x"}, ["a", "b"], (), "1 leaf has no entry in the clades: 'b'"),
         (pd.Series(["x", "y"], index=["a", "a"]), None, (), "must be unique"),
     ],
 )

@@ -101,7 +101,7 @@ def test_node_names_stay_with_their_nodes():
         (lambda tree: root_at(tree, 5), "All leaves are below node 5"),
         (lambda tree: root_at(tree, 0, distance_above=1.5), "edge above node 0 has length 1"),
         (lambda tree: root_at(Tree(tree.parent, tree.leaves), 0, distance_above=0.1), "no branch lengths"),
-        (lambda tree: root_by_outgroup(tree, ["a", "x"]), "not leaves of the tree: 'x'"),
+        (lambda tree: root_by_outgroup(tree, ["a", "x"]), "no leaf of the tree: 'x'"),
         (lambda tree: root_by_outgroup(tree, []), "has 0 of the tree's 4"),
         (lambda tree: root_by_outgroup(tree, list("abcd")), "has 4 of the tree's 4"),
         (lambda tree: root_by_outgroup(tree, ["a", "c"]), "also holds 'd'"),

@@ -18,8 +18,6 @@ from celltreeqm.trees._shape import shape_statistics
 from tests.oracles import leaves_below_each, path_distances
 from tests.strategies import trees
 
-SHARED = Path(__file__).parents[2] / "../shared/data"
-
 
 def by_definition(tree: Tree, by: str) -> dict[str, float]:
     """Every statistic from the leaf sets below the nodes and the path lengths of all pairs."""
@@ -126,8 +124,8 @@ def test_unrooted_trees_missing_lengths_and_unknown_kinds_are_refused():
         shape_statistics(parse_newick("(a,b);"), by="depth")
 
 
-def test_the_embryo_is_as_balanced_and_deep_as_the_papers_subsets_of_it():
-    path = SHARED / "epic190/tree.nwk"
+def test_the_embryo_is_as_balanced_and_deep_as_the_papers_subsets_of_it(shared_data: Path):
+    path = shared_data / "epic190/tree.nwk"
     if not path.exists():
         pytest.skip("the shared data are not here")
     shape = shape_statistics(read_newick(path))

@@ -40,7 +40,7 @@ def some_leaves(tree: Tree) -> st.SearchStrategy[list[str]]:
     ("parent", "leaves", "message"),
     [
         ([], [], "needs at least one leaf; no leaf names were given"),
-        ([2, 2, -1], ["a", "a"], "must be unique; 1 occur more than once: 'a'"),
+        ([2, 2, -1], ["a", "a"], "must be unique; 1 occurs more than once: 'a'"),
         ([2, -1], ["a", "b", "c"], "parent holds 2 nodes for 3 leaf names"),
         ([2, 2, 2], ["a", "b"], "0 nodes have parent -1"),
         ([-1, -1], ["a", "b"], "2 nodes have parent -1"),
@@ -389,7 +389,7 @@ def test_renaming_keeps_what_the_mapping_does_not_have():
     tree = Tree(QUARTET, list("abcd"), np.arange(7.0), rooted=True).rename({"a": "b", "b": "a", "c": "new", "z": "y"})
     assert tree.leaves == ("b", "a", "new", "d")
     assert tree.clades(1) == (("b", "a"), ("new", "d"))
-    with pytest.raises(ValueError, match="must be unique; 1 occur more than once: 'b'"):
+    with pytest.raises(ValueError, match="must be unique; 1 occurs more than once: 'b'"):
         tree.rename({"a": "b"})
 
 

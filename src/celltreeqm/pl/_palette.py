@@ -19,6 +19,9 @@ def leaf_colors(color: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Hashable
     given = {leaf: value for leaf, value in color.items() if not is_missing(value)}
     if all(_is_color(value) for value in given.values()):
         return given, {}
+    for leaf, value in given.items():
+        if not isinstance(value, Hashable):
+            raise TypeError(f"The group of {leaf!r} is {value!r}; a string or a number was needed.")
     groups = group_colors(list(dict.fromkeys(given.values())))
     return {leaf: groups[value] for leaf, value in given.items()}, groups
 

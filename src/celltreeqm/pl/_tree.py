@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..trees import Tree
+from ..trees._same_leaves import check_same_leaves
 from ..trees._splits import split_hashes
-from ..trees._tree_checks import check_tree
+from ..trees._tree_checks import check_tree, some_names
 from ._layout import edge_paths, node_positions, to_circle
 from ._matplotlib import require_matplotlib
 from ._palette import GREY, WRONG, leaf_colors
@@ -75,6 +76,12 @@ def tree(
         raise TypeError(
             f"A {type(color).__name__} came as color; a mapping from leaf name to group or colour was needed."
         )
+    if color and not any(name in tree.index for name in color):
+        raise ValueError(
+            f"None of the {len(color)} names in color is a leaf of this tree; its leaves are {some_names(tree.leaves)}."
+        )
+    if ax is not None and not hasattr(ax, "add_collection"):
+        raise TypeError(f"ax is of type {type(ax).__name__}; matplotlib axes were needed.")
     require_matplotlib()
     from matplotlib.collections import LineCollection
 
@@ -115,11 +122,7 @@ def tree(
 
 def _wrong_branches(tree: Tree, truth: Tree) -> NDArray[np.bool_]:
     check_tree(truth, "the truth")
-    if set(tree.leaves) != set(truth.leaves):
-        raise ValueError(
-            f"The tree has {tree.n_leaves} leaves and the truth {truth.n_leaves}, and they are not the same; draw "
-            "what they share: tree.restrict(truth.leaves) and truth.restrict(tree.leaves)."
-        )
+    check_same_leaves(tree, truth)
     known = {tuple(pair) for pair in split_hashes(truth).tolist()}
     found = np.array([tuple(pair) not in known for pair in split_hashes(tree).tolist()])
     found[-1] = False

@@ -9,7 +9,9 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from celltreeqm.seeds import seeded_generator
 from celltreeqm.trees import Tree, check_priors
+from celltreeqm.trees._refinement import merged_alike
 from celltreeqm.trees._tree_checks import is_whole
 
 from ._claims import ORDERS, Claims
@@ -71,9 +73,10 @@ class KnownQuartets:
         if not self.trees:
             raise ValueError(f"The prior is {prior}; without a tree no quartet is known. Give one Tree or several.")
         self.leaves = leaves_of(self.trees, names)
-        self._claims = Claims.of(self.trees, [rows_of(tree, self.leaves) for tree in self.trees])
-        self._earlier = _earlier_overlaps(self.trees)
-        self._lookups = {i: TopologyLookup(self.trees[i], self.leaves) for i in set().union(*self._earlier)}
+        apart = merged_alike(self.trees)
+        self._claims = Claims.of(apart, [rows_of(tree, self.leaves) for tree in apart])
+        self._earlier = _earlier_overlaps(apart)
+        self._lookups = {i: TopologyLookup(apart[i], self.leaves) for i in set().union(*self._earlier)}
 
     @cached_property
     def count(self) -> int:
@@ -88,9 +91,9 @@ class KnownQuartets:
         """Draw known quartets with replacement, each exactly equally likely.
 
         The quartets that a tree resolves are numbered, and a uniform number is turned into its quartet: nothing is
-        rejected, however few the prior knows. Only where two trees of the prior share four or more leaves could both
-        offer the same quartet; there a draw counts if it comes from the first tree that resolves it, and the others are
-        drawn again, of k trees at most (k - 1) / k.
+        rejected, however few the prior knows. Trees of the same leaves are refined into one. Only where two trees of
+        different leaves share four or more could both offer the same quartet; there a draw counts if it comes from the
+        first tree that resolves it, and the others are drawn again, of k trees at most (k - 1) / k.
 
         Parameters
         ----------
@@ -117,7 +120,7 @@ class KnownQuartets:
                 f"The prior knows none of the quartets of its {len(self.leaves)} leaves, so none can be drawn. "
                 "It needs a tree with an edge that has two or more leaves on either side."
             )
-        generator = np.random.default_rng(seed)
+        generator = seeded_generator(seed)
         # Numbers of 48 bits, then cut: as uniform, and numpy draws them several times faster than some smaller ones.
         spare = max(0, 48 - self._claims.total.bit_length())
         pieces, missing = [np.empty((0, 4), dtype=np.int32)], count

@@ -51,6 +51,8 @@ def partition_counts(sizes: Iterable[int]) -> dict[Partition, int]:
     >>> counts[2, 2, 0, 0] + counts[2, 1, 1, 0], sum(counts.values())
     (2340063, 4249575)
     """
+    if not isinstance(sizes, Iterable):
+        raise TypeError(f"sizes is of type {type(sizes).__name__}; a number of leaves for each clade was needed.")
     given = list(sizes)
     for size in given:
         if not is_whole(size) or size < 0:

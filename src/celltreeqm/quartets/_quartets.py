@@ -63,7 +63,10 @@ class Quartets:
 
 def checked_quartets(quartets: ArrayLike, n: int | None = None) -> NDArray[np.int32]:
     """int32[q, 4] of four different numbers from 0 to ``n - 1`` a row; a ValueError says what is wrong instead."""
-    given = np.asarray(quartets)
+    try:
+        given = np.asarray(quartets)
+    except ValueError as problem:
+        raise ValueError(f"The quartets cannot be read as rows of four leaf numbers: {problem}.") from None
     if given.shape in ((0,), (0, 4)):
         given = np.empty((0, 4), dtype=np.int32)
     if given.ndim != 2 or given.shape[1] != 4 or not np.issubdtype(given.dtype, np.integer):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 from numba import njit
@@ -10,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from celltreeqm.trees import Tree
 from celltreeqm.trees._splits import leaf_intervals
-from celltreeqm.trees._tree_checks import check_tree
+from celltreeqm.trees._tree_checks import as_numbers, check_tree
 
 from ._prior_rows import leaves_of, rows_of
 from ._quartets import checked_quartets
 
 __all__ = ["TopologyLookup", "quartet_topology", "quartet_topology_in"]
+
+_ASYMMETRY = 1e-3  # of the largest sum: far more than arithmetic in float32 leaves behind
 
 
 def quartet_topology(distances: ArrayLike, quartets: ArrayLike, *, tolerance: float = 1e-9) -> NDArray[np.int8]:
@@ -48,7 +51,7 @@ def quartet_topology(distances: ArrayLike, quartets: ArrayLike, *, tolerance: fl
     ------
     ValueError
         If the matrix is not square, a quartet names a leaf twice or one that is not there, or a distance in one of the
-        quartets is not finite.
+        quartets is not finite, or not the same both ways.
 
     Examples
     --------
@@ -57,20 +60,25 @@ def quartet_topology(distances: ArrayLike, quartets: ArrayLike, *, tolerance: fl
     >>> quartet_topology(tree.distances(by="topology"), [[0, 1, 2, 3]])
     array([1], dtype=int8)
     """
-    matrix = np.asarray(distances)
+    given = np.asarray(distances)
+    matrix = given if given.dtype in (np.float64, np.float32) else as_numbers(given, "The distances")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"The distances have shape {matrix.shape}; a square matrix, leaves by leaves, was needed.")
-    if not tolerance >= 0:
-        raise ValueError(f"tolerance={tolerance} was given; a fraction of the largest sum, 0 or more, was needed.")
-    if matrix.dtype not in (np.float64, np.float32):
-        matrix = matrix.astype(np.float64)
+    if not (isinstance(tolerance, Real) and tolerance >= 0):
+        raise ValueError(f"tolerance={tolerance!r} was given; a fraction of the largest sum, 0 or more, was needed.")
     numbers = checked_quartets(quartets, len(matrix))
     topology, bad = _four_point(matrix, numbers, float(tolerance))
     if bad >= 0:
+        ways = matrix[np.ix_(numbers[bad], numbers[bad])]
+        if np.isfinite(ways).all():
+            raise ValueError(
+                f"Quartet {bad}, {numbers[bad].tolist()}, holds distances that are not the same both ways. Symmetrise "
+                "them first, for instance with (D + D.T) / 2."
+            )
         raise ValueError(
             f"Quartet {bad}, {numbers[bad].tolist()}, holds a distance that is not finite. Fill or drop such leaves."
         )
-    return topology  # type: ignore[no-any-return]
+    return topology
 
 
 def quartet_topology_in(tree: Tree, quartets: ArrayLike, *, leaves: Sequence[str] | None = None) -> NDArray[np.int8]:
@@ -143,7 +151,10 @@ def _four_point(distances, quartets, tolerance):  # type: ignore[no-untyped-def]
         first = distances[a, b] + distances[c, d]
         second = distances[a, c] + distances[b, d]
         third = distances[a, d] + distances[b, c]
-        if not np.isfinite(first + second + third):
+        back = distances[b, a] + distances[d, c], distances[c, a] + distances[d, b], distances[d, a] + distances[c, b]
+        apart = max(abs(first - back[0]), abs(second - back[1]), abs(third - back[2]))
+        finite = np.isfinite(first + second + third + back[0] + back[1] + back[2])
+        if not finite or apart > _ASYMMETRY * max(abs(first), abs(second), abs(third)):
             return out, x
         least = min(first, second, third)
         most = max(first, second, third)

@@ -13,7 +13,7 @@ from scipy.linalg import cho_factor, cho_solve
 from ._matrices import check_distances
 from ._splits import leaf_intervals, split_hashes
 from ._tree import Tree
-from ._tree_checks import check_tree, some_names
+from ._tree_checks import check_tree, count_of, some_names
 
 __all__ = ["fit_branch_lengths"]
 
@@ -69,8 +69,8 @@ def fit_branch_lengths(
     missing = [name for name in tree.leaves if name not in row]
     if missing:
         raise ValueError(
-            f"{len(missing)} leaves of the tree have no row in the distances: {some_names(missing)}. "
-            "Add their rows, or drop them with tree.restrict(leaves)."
+            f"{count_of(len(missing), 'leaf of the tree has', 'leaves of the tree have')} no row in the distances: "
+            f"{some_names(missing)}. Add what is missing, or restrict the tree: tree.restrict(leaves)."
         )
     hashes, first, unknown = np.unique(split_hashes(tree), axis=0, return_index=True, return_inverse=True)
     unknown = unknown.reshape(-1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._splits import clade_set, leaf_intervals, split_hashes, split_set
 from ._tree import Tree
-from ._tree_checks import check_tree, some_names
+from ._tree_checks import as_numbers, check_tree, some_names
 
 __all__ = ["CladeFrequencies", "clade_frequencies", "majority_consensus", "with_support"]
 
@@ -153,8 +154,8 @@ def majority_consensus(trees: Sequence[Tree], *, threshold: float = 0.5) -> Tree
     >>> majority_consensus([ab_cd, ac_bd, ab_cd]) == ab_cd
     True
     """
-    if not 0.5 <= threshold < 1:
-        raise ValueError(f"threshold={threshold} was given; it is at least 0.5 and less than 1.")
+    if not (isinstance(threshold, Real) and 0.5 <= threshold < 1):
+        raise ValueError(f"threshold={threshold!r} was given; it is at least 0.5 and less than 1.")
     found = clade_frequencies(trees)
     kept = np.flatnonzero(found.frequency > threshold)
     kept = kept[np.argsort(found.members[kept].sum(axis=1), kind="stable")]
@@ -203,7 +204,7 @@ def _checked(trees: Sequence[Tree], like: Tree | None = None) -> bool:
 def _checked_weights(weights: ArrayLike | None, count: int) -> NDArray[np.float64]:
     if weights is None:
         return np.ones(count)
-    given = np.array(weights, dtype=np.float64)
+    given = as_numbers(weights, "The weights")
     if given.shape != (count,) or not (np.isfinite(given) & (given >= 0)).all() or not given.any():
         raise ValueError(
             f"weights={weights!r} was given for {count} trees; one finite number a tree was needed, not negative and "

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._tree import Tree
-from ._tree_checks import check_tree, checked_leaves, some_names
+from ._tree_checks import as_numbers, check_tree, checked_leaves, count_of, some_names
 
 if TYPE_CHECKING:
     import anndata
@@ -107,8 +107,8 @@ def from_networkx(graph: nx.DiGraph[Any], *, rooted: bool = True) -> Tree:
     several = [node for node, count in graph.in_degree() if count > 1]
     if several:
         raise ValueError(
-            f"{len(several)} nodes of the graph have more than one parent, {several[0]!r} for one; the edges of a tree "
-            "lead from the root to the leaves, one to each node."
+            f"{count_of(len(several), 'node of the graph has', 'nodes of the graph have')} more than one parent, "
+            f"{several[0]!r} for one; the edges of a tree lead from the root to the leaves, one to each node."
         )
     roots = [node for node, count in graph.in_degree() if count == 0]
     if len(roots) != 1:
@@ -210,7 +210,7 @@ def from_linkage(linkage: ArrayLike, leaves: Sequence[str]) -> Tree:
            [4., 4., 0.]])
     """
     names = checked_leaves(leaves)
-    joins, n = np.asarray(linkage, dtype=np.float64), len(names)
+    joins, n = as_numbers(linkage, "The linkage"), len(names)
     if joins.shape != (n - 1, 4):
         raise ValueError(f"The linkage has shape {joins.shape}; for {n} leaves ({n - 1}, 4) was needed.")
     if not np.isfinite(joins).all() or (joins[:, 2] < 0).any():
@@ -256,6 +256,8 @@ def to_treedata(tree: Tree, adata: anndata.AnnData | None = None, *, key: str = 
     import treedata
 
     check_tree(tree)
+    if not isinstance(key, str):
+        raise TypeError(f"key={key!r} was given; the name of the tree, a string, was needed.")
     if adata is None:
         new = treedata.TreeData(obs=pd.DataFrame(index=list(tree.leaves)), label=None, alignment="leaves")
     elif not hasattr(adata, "obs_names"):
@@ -265,13 +267,16 @@ def to_treedata(tree: Tree, adata: anndata.AnnData | None = None, *, key: str = 
     else:
         if not adata.obs_names.is_unique:
             twice = adata.obs_names[adata.obs_names.duplicated()].unique().tolist()
-            raise ValueError(f"Row names must be unique; {len(twice)} occur more than once: {some_names(twice)}.")
+            raise ValueError(
+                f"Row names must be unique; {count_of(len(twice), 'occurs', 'occur')} more than once: "
+                f"{some_names(twice)}."
+            )
         rows = set(adata.obs_names)
         missing = [leaf for leaf in tree.leaves if leaf not in rows]
         if missing:
             raise ValueError(
-                f"{len(missing)} leaves of the tree have no row in the data: {some_names(missing)}. "
-                "Drop them with tree.restrict(adata.obs_names)."
+                f"{count_of(len(missing), 'leaf of the tree has', 'leaves of the tree have')} no row in the data: "
+                f"{some_names(missing)}. Restrict the tree: tree.restrict(adata.obs_names)."
             )
         held = adata.to_memory() if adata.isbacked else adata.copy()
         # label=None: no column of obs is written over
@@ -336,8 +341,8 @@ def _edge_lengths(graph: nx.DiGraph[Any], number: dict[Any, int]) -> list[float]
             continue
         if without:
             raise ValueError(
-                f"{len(without)} edges of the graph have no {key!r}, that to {without[0]!r} for one, while others have "
-                "one. Give every edge a length, or none."
+                f"{count_of(len(without), 'edge of the graph has', 'edges of the graph have')} no {key!r}, "
+                f"that to {without[0]!r} for one, while others have one. Give every edge a length, or none."
             )
         lengths = [0.0] * len(number)
         for _, node, attributes in graph.edges(data=True):

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from ._tree import Tree
-from ._tree_checks import some_names
+from ._tree_checks import check_ordered, some_names
 
 __all__ = ["prior_from_lineage_names"]
 
@@ -74,8 +74,7 @@ def prior_from_lineage_names(names: Iterable[str], *, unknown: Literal["error", 
     array([[0., 8.],
            [8., 0.]])
     """
-    if isinstance(names, str):
-        raise TypeError(f"names is the single string {names!r}; a sequence of names was needed.")
+    check_ordered(names, "names")
     if unknown not in ("error", "skip"):
         raise ValueError(f"unknown={unknown!r} was given; it is 'error' or 'skip'.")
     given = [str(name) for name in names]

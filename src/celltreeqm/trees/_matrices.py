@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from ._tree_checks import checked_leaves
+from ._tree_checks import as_numbers, checked_leaves
 
 __all__ = ["check_distances"]
 
@@ -38,19 +38,10 @@ def check_distances(distances: ArrayLike, leaves: Sequence[str] | None) -> tuple
                 "or a DataFrame that has them as its index."
             )
     names = checked_leaves(leaves)
-    own = getattr(distances, "index", None) if hasattr(distances, "columns") else None
-    if own is not None and names != tuple(own) and set(names) == set(own):
-        raise ValueError(
-            "The leaf names came in another order than the rows of the DataFrame. "
-            "Leave them out: its index names the rows."
-        )
-    try:
-        given = np.asarray(distances)
-        if np.iscomplexobj(given):
-            raise TypeError("they are complex")
-        work = np.array(given, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as problem:
-        raise ValueError(f"The distances cannot be read as numbers: {problem}. Pass a float array [n, n].") from None
+    columns = getattr(distances, "columns", None)
+    if columns is not None:
+        _check_frame_names(names, tuple(getattr(distances, "index", ())), tuple(columns))
+    work = as_numbers(distances, "The distances")
     if work.ndim != 2 or work.shape[0] != work.shape[1]:
         raise ValueError(
             f"The distances have shape {work.shape}; a square matrix [n, n] was needed. "
@@ -62,6 +53,7 @@ def check_distances(distances: ArrayLike, leaves: Sequence[str] | None) -> tuple
         )
     fault, i, j = _symmetrize(work, _ASYMMETRY)
     if fault:
+        given = np.asarray(distances)
         where = f"between {names[i]!r} (row {i}) and {names[j]!r} (row {j})"
         value, back = float(given[i, j]), float(given[j, i])
         if fault == 1:
@@ -81,6 +73,19 @@ def check_distances(distances: ArrayLike, leaves: Sequence[str] | None) -> tuple
             "Symmetrise them first, for instance with (D + D.T) / 2."
         )
     return work, names
+
+
+def _check_frame_names(names: tuple[str, ...], rows: tuple[object, ...], columns: tuple[object, ...]) -> None:
+    """Refuse a table whose rows bear other names than those given, or than its columns."""
+    if rows != columns and set(rows) == set(columns):
+        raise ValueError(
+            "The columns of the DataFrame are in another order than its rows. Put them in one: table[table.index]."
+        )
+    if names != rows and any(isinstance(name, str) for name in rows):
+        how = "in another order" if set(names) == set(rows) else "with other leaf names"
+        raise ValueError(
+            f"The leaf names came {how} than the rows of the DataFrame. Leave them out: its index names the rows."
+        )
 
 
 @njit(cache=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ._newick_parser import count_trees, looks_like_newick, quoted, rooted_by_default, trees_in
 from ._tree import Tree
-from ._tree_checks import check_tree
+from ._tree_checks import check_tree, is_whole
 
 __all__ = ["format_newick", "parse_newick", "read_newick", "read_newicks", "write_newick"]
 
@@ -148,9 +148,9 @@ def format_newick(tree: Tree, *, lengths: bool = True, support: bool = True, dig
     >>> format_newick(tree.unroot(), lengths=False)
     "(a,'it''s',c);"
     """
-    if digits is not None and digits < 1:
-        raise ValueError(f"digits={digits} was given; at least 1 significant digit is needed, or None for all.")
     check_tree(tree)
+    if digits is not None and not (is_whole(digits) and digits >= 1):
+        raise ValueError(f"digits={digits!r} was given; a whole number, at least 1, was needed, or None for all.")
     labels = [quoted(name, quote_numbers=False) for name in tree.leaves]
     named = tree.node_names is not None
     labels += [quoted(name, quote_numbers=True) if name else "" for name in tree.node_names or ()]
@@ -158,8 +158,6 @@ def format_newick(tree: Tree, *, lengths: bool = True, support: bool = True, dig
     if support and tree.support is not None:
         as_comment = named or any(math.isfinite(value) for value in tree.support[: tree.n_leaves].tolist())
         for node, value in enumerate(tree.support.tolist()):
-            if math.isinf(value):
-                raise ValueError(f"The support of node {node} is {value}; Newick holds finite numbers (NaN for none).")
             if not math.isnan(value):
                 number = _number(value, digits)
                 labels[node] += f"[&support={number}]" if as_comment else number
@@ -209,6 +207,9 @@ def write_newick(
     lengths, support, digits
         As in :func:`format_newick`.
     """
+    check_tree(tree)
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"A {type(path).__name__} came where the path of a file was needed.")
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} to. Make it first.")

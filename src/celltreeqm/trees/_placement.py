@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._branch_lengths import fit_branch_lengths
 from ._matrices import check_distances
 from ._tree import Tree
-from ._tree_checks import check_ordered, check_tree, checked_leaves, some_names
+from ._tree_checks import as_numbers, check_ordered, check_tree, checked_leaves, count_of, some_names
 
 __all__ = ["Placements", "find_placements", "place_leaves"]
 
@@ -59,8 +59,8 @@ def place_leaves(
     missing = [name for name in backbone.leaves if name not in row]
     if missing:
         raise ValueError(
-            f"{len(missing)} leaves of the backbone have no row in the distances: {some_names(missing)}. "
-            "Add their rows, or drop them with backbone.restrict(leaves)."
+            f"{count_of(len(missing), 'leaf of the backbone has', 'leaves of the backbone have')} no row in the "
+            f"distances: {some_names(missing)}. Add what is missing, or restrict it: backbone.restrict(leaves)."
         )
     old = [row[name] for name in backbone.leaves]
     new = [i for i, name in enumerate(names) if name not in backbone.index]
@@ -124,9 +124,10 @@ def find_placements(
     both = [name for name in added if name in backbone.index]
     if both:
         raise ValueError(
-            f"{len(both)} of the new names are leaves of the backbone: {some_names(both)}. Leave them out."
+            f"{len(both)} of the new names {'is a leaf' if len(both) == 1 else 'are leaves'} of the backbone already: "
+            f"{some_names(both)}. Only leaves that it does not have can be placed."
         )
-    delta = np.array(distances, dtype=np.float64)
+    delta = as_numbers(distances, "The distances")
     if delta.shape != (len(added), backbone.n_leaves):
         raise ValueError(
             f"The distances have shape {delta.shape}; a row for each of the {len(added)} new leaves and a column for "

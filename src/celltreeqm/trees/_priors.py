@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ._tree import Tree
-from ._tree_checks import check_ordered, check_tree, some_names
+from ._tree_checks import check_ordered, check_tree, count_of, some_names
 
 __all__ = ["check_priors", "find_conflict", "prior_at_level", "prior_from_clades"]
 
@@ -54,7 +54,7 @@ def prior_from_clades(
     (('a', 'b'), ('c', 'd'))
     """
     pairs = _labelled(clades, leaves)
-    outside = (outside,) if isinstance(outside, str) else tuple(outside)
+    outside = (outside,) if isinstance(outside, str) or not isinstance(outside, Iterable) else tuple(outside)
     kept = [(name, label) for name, label in pairs if not is_missing(label)]
     if not kept:
         raise ValueError(
@@ -64,14 +64,14 @@ def prior_from_clades(
         if not isinstance(label, Hashable):
             raise TypeError(f"The clade label of {name!r} is {label!r}; a string or a number was needed.")
     texts = sorted(
-        {label for _, label in kept if isinstance(label, str) and label.strip() in _NOT_A_CLADE} - set(outside)
+        label for _, label in kept if isinstance(label, str) and label.strip() in _NOT_A_CLADE and label not in outside
     )
     if texts:
         raise ValueError(
             f"The text {texts[0]!r} came as a clade label, which is what missing values become when labels are made "
             "text. Pass them as missing (NaN or None), or name the text in outside."
         )
-    present = {label for _, label in kept}
+    present = list(dict.fromkeys(label for _, label in kept))
     absent = [label for label in outside if label not in present]
     if absent:
         raise ValueError(
@@ -137,14 +137,14 @@ def check_priors(prior: Tree | Iterable[Tree] | None, leaves: Sequence[str] | No
     """
     trees = listed_priors(prior)
     if leaves is not None:
+        check_ordered(leaves)
         known = set(leaves)
         missing = [name for tree in trees for name in tree.leaves if name not in known]
         missing = list(dict.fromkeys(missing))
         if missing:
-            few = len(missing) == 1
             raise ValueError(
-                f"{len(missing)} {'leaf' if few else 'leaves'} of the prior {'has' if few else 'have'} no row in the "
-                f"data: {some_names(missing)}. Drop {'it' if few else 'them'} with prior.restrict(leaves)."
+                f"{count_of(len(missing), 'leaf of the prior has', 'leaves of the prior have')} no row in the data: "
+                f"{some_names(missing)}. Drop {'it' if len(missing) == 1 else 'them'} with prior.restrict(leaves)."
             )
     for j, second in enumerate(trees):
         for i, first in enumerate(trees[:j]):
@@ -279,11 +279,12 @@ def _labelled(clades: Any, leaves: Sequence[str] | None) -> list[tuple[str, Any]
                 "Pass leaves as well, or a mapping or Series from leaf name to label."
             )
         return [(name if isinstance(name, str) else str(name), label) for name, label in clades.items()]
-    if hasattr(clades, "items") and (isinstance(clades, Mapping) or any(name in clades.index for name in leaves)):
+    if hasattr(clades, "items") and (isinstance(clades, Mapping) or _names_leaves(clades.index, leaves)):
         missing = [name for name in leaves if name not in clades]
         if missing:
             raise ValueError(
-                f"{len(missing)} leaves have no entry in the clades: {some_names(missing)}. Use None for no label."
+                f"{count_of(len(missing), 'leaf has', 'leaves have')} no entry in the clades: {some_names(missing)}. "
+                "Use None for no label."
             )
         if not getattr(getattr(clades, "index", None), "is_unique", True):
             raise ValueError("The clade labels name some leaves more than once. Keep one label a leaf.")
@@ -294,6 +295,11 @@ def _labelled(clades: Any, leaves: Sequence[str] | None) -> list[tuple[str, Any]
     if len(labels) != len(leaves):
         raise ValueError(f"{len(labels)} clade labels came with {len(leaves)} leaf names; one label a leaf was needed.")
     return list(zip(leaves, labels, strict=True))
+
+
+def _names_leaves(index: Iterable[Any], leaves: Sequence[str]) -> bool:
+    """Whether a Series is indexed by leaf names; one that is numbered has its labels in the order of the leaves."""
+    return any(isinstance(name, str) for name in index) or bool(set(index) & set(leaves))
 
 
 def is_missing(label: Any) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ._priors import listed_priors
 from ._quartet_distance import Numbered, QuartetAgreement, agreement, numbered
 from ._rainbow_quartets import unresolved_in_third
-from ._refinement import common_refinement
+from ._refinement import common_refinement, merged_alike
 from ._same_leaves import check_same_leaves
 from ._tree import Tree
 from ._tree_checks import some_names
@@ -140,12 +140,9 @@ def _overlaps(priors: Sequence[Tree]) -> Iterator[tuple[int, Tree]]:
     for all sets A within D, with the sign of (-1)^(|D| - |A|). A quartet is in them for every D within J, and the signs
     of all D between A and J cancel but for A = J.
     """
-    alike: dict[frozenset[str], list[Tree]] = {}
-    for tree in priors:
-        alike.setdefault(frozenset(tree.leaves), []).append(tree)
-    trees = [group[0] if len(group) == 1 else common_refinement(group) for group in alike.values()]
+    trees = merged_alike(priors)
     shared: list[tuple[tuple[int, ...], frozenset[str]]] = [
-        ((i,), leaves) for i, leaves in enumerate(alike) if len(leaves) >= 4
+        ((i,), frozenset(tree.leaves)) for i, tree in enumerate(trees) if tree.n_leaves >= 4
     ]
     while shared:
         held, leaves = shared.pop()

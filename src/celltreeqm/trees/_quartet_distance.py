@@ -57,7 +57,7 @@ class QuartetAgreement:
 
     def distance(self, unresolved: Unresolved = "different", *, normalized: bool = True) -> float:
         """The quartet distance within the class, NaN where the class is empty; see :func:`quartet_distance`."""
-        if unresolved not in _WEIGHT:
+        if unresolved not in list(_WEIGHT):
             raise ValueError(
                 f"unresolved={unresolved!r} was given; it is 'different', 'half', 'same' or 'ignore': what a quartet "
                 "counts as that only one of the trees resolves."

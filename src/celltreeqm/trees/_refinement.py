@@ -8,7 +8,7 @@ from itertools import pairwise
 from ._same_leaves import check_same_leaves
 from ._tree import Tree
 
-__all__ = ["common_refinement"]
+__all__ = ["common_refinement", "merged_alike"]
 
 
 def common_refinement(trees: Sequence[Tree]) -> Tree:
@@ -86,6 +86,14 @@ def common_refinement(trees: Sequence[Tree]) -> Tree:
     if n > 1:
         parent = [up if up >= 0 else len(parent) for up in parent] + [-1]
     return Tree(parent, first.leaves)
+
+
+def merged_alike(trees: Sequence[Tree]) -> list[Tree]:
+    """The same trees, but those on the same leaves as one, their common refinement."""
+    alike: dict[frozenset[str], list[Tree]] = {}
+    for tree in trees:
+        alike.setdefault(frozenset(tree.leaves), []).append(tree)
+    return [group[0] if len(group) == 1 else common_refinement(group) for group in alike.values()]
 
 
 def _hang(tree: Tree, first: Tree) -> tuple[dict[int, int], dict[int, list[int]], list[int]]:

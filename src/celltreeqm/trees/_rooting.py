@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
+from numbers import Real
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._priors import listed_priors
 from ._splits import split_hashes
 from ._tree import Tree
-from ._tree_checks import check_tree, is_whole, some_names
+from ._tree_checks import check_tree, count_of, is_whole, some_names
 
 __all__ = ["RootedBy", "root_at", "root_at_midpoint", "root_by_outgroup", "root_by_prior"]
 
@@ -72,6 +74,9 @@ def root_at(tree: Tree, node: int, *, distance_above: float | None = None) -> Tr
     else:
         gone[top] = False
 
+    given: object = distance_above
+    if given is not None and not isinstance(given, Real):
+        raise ValueError(f"distance_above={given!r} was given; a number was needed, or None for the middle.")
     length = float(along[node])
     distance = length / 2 if distance_above is None else float(distance_above)
     if distance_above is not None and tree.lengths is None:
@@ -157,12 +162,14 @@ def root_by_outgroup(tree: Tree, outgroup: str | Iterable[str]) -> Tree:
     (('a', 'b'), ('c', 'd'))
     """
     check_tree(tree)
+    if not isinstance(outgroup, Iterable):
+        raise TypeError(f"outgroup is of type {type(outgroup).__name__}; a name or several were needed.")
     names = {outgroup} if isinstance(outgroup, str) else set(outgroup)
     unknown = sorted(names - set(tree.leaves))
     if unknown:
         raise ValueError(
-            f"{len(unknown)} names of the outgroup are not leaves of the tree: {some_names(unknown)}. "
-            "Drop or correct them."
+            f"{count_of(len(unknown), 'name of the outgroup is no leaf', 'names of the outgroup are no leaves')} of "
+            f"the tree: {some_names(unknown)}. Correct the outgroup."
         )
     if not 0 < len(names) < tree.n_leaves:
         raise ValueError(
@@ -186,7 +193,7 @@ def root_by_outgroup(tree: Tree, outgroup: str | Iterable[str]) -> Tree:
     return root_at(plain, node)
 
 
-def root_by_prior(tree: Tree, prior: Tree | Sequence[Tree] | None) -> tuple[Tree, RootedBy]:
+def root_by_prior(tree: Tree, prior: Tree | Iterable[Tree] | None) -> tuple[Tree, RootedBy]:
     """Root where the prior locates the root, else at the midpoint of what it leaves open.
 
     A rooted prior whose root has two child clades asks for an edge that separates them. One whose root is a polytomy
@@ -216,9 +223,7 @@ def root_by_prior(tree: Tree, prior: Tree | Sequence[Tree] | None) -> tuple[Tree
     >>> how, rooted.clades(1)
     ('prior', (('a', 'b'), ('c', 'd')))
     """
-    priors = [] if prior is None else [prior] if isinstance(prior, Tree) else list(prior)
-    for known in priors:
-        check_tree(known, "a prior")
+    priors = listed_priors(prior)
     plain = _plain(tree)
     allowed = np.ones(plain.n_nodes, dtype=bool)
     separating = []

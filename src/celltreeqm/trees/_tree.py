@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._tree_checks import (
     bottom_up_rank,
-    check_ordered,
+    check_nodes,
+    check_tree,
     checked_leaves,
     checked_node_names,
     checked_parent,
     checked_values,
     frozen_array,
     is_whole,
-    some_names,
 )
 
 __all__ = ["Tree"]
@@ -78,6 +78,8 @@ class Tree:
         *,
         rooted: bool = False,
     ) -> None:
+        if not isinstance(rooted, bool | np.bool_):
+            raise TypeError(f"rooted={rooted!r} was given; True or False was needed.")
         names = checked_leaves(leaves)
         up = checked_parent(parent, len(names))
         m, n = len(up), len(names)
@@ -93,7 +95,13 @@ class Tree:
         held = checked_values(support, m, "support")
         if held is not None:
             held[up < 0] = np.nan
-        inner = checked_node_names(node_names, m - n)
+            if np.isinf(held).any():
+                bad = int(np.flatnonzero(np.isinf(held))[0])
+                raise ValueError(
+                    f"The support of the edge above node {bad} is {held[bad]}; support must be finite, or NaN where an "
+                    "edge has none."
+                )
+        inner = checked_node_names(node_names, n, m - n)
 
         rank = bottom_up_rank(up, n)
         if rank is not None:
@@ -179,7 +187,7 @@ class Tree:
 
     def name(self, node: int) -> str | None:
         """The name of a node, None if it has none."""
-        self._check_nodes(node)
+        check_nodes(node, self.n_nodes)
         if node < self.n_leaves:
             return self.leaves[node]
         return None if self.node_names is None else self.node_names[node - self.n_leaves]
@@ -237,6 +245,7 @@ class Tree:
         """
         from ._splits import topology_key
 
+        check_tree(other, "the other tree")
         return (
             self.rooted == other.rooted
             and self.n_leaves == other.n_leaves
@@ -244,7 +253,7 @@ class Tree:
             and topology_key(self) == topology_key(other)
         )
 
-    # Smaller trees
+    # Trees made of this one
 
     def restrict(self, leaves: Iterable[str]) -> Tree:
         """The tree that this one displays on those of ``leaves`` that it has.
@@ -253,49 +262,9 @@ class Tree:
         kept; what lies above the last common ancestor is dropped. Names that the tree does not have are ignored, so
         ``prior.restrict(data_leaves)`` drops the prior's leaves that have no data. The order of the leaves stays.
         """
-        if not isinstance(leaves, Iterable):
-            raise TypeError(f"leaves is of type {type(leaves).__name__}; names were needed, for instance tree.leaves.")
-        wanted = {leaves} if isinstance(leaves, str) else set(leaves)
-        keep = [i for i, name in enumerate(self.leaves) if name in wanted]
-        if not keep:
-            raise ValueError(
-                f"None of the {len(wanted)} names asked for is a leaf of this tree; its leaves are "
-                f"{some_names(self.leaves)}. Give at least one of them."
-            )
-        n, m = self.n_leaves, self.n_nodes
-        parent = self.parent.tolist()
-        count = [0] * m
-        for leaf in keep:
-            count[leaf] = 1
-        branches = [0] * m
-        for node in range(m - 1):
-            if count[node]:
-                count[parent[node]] += count[node]
-                branches[parent[node]] += 1
-        top = next(node for node in range(m) if count[node] == len(keep))
-        stays = [(node < n and count[node] == 1) or branches[node] > 1 for node in range(m)]
-        number = {node: i for i, node in enumerate(node for node in range(m) if stays[node])}
-        up: list[int] = []
-        along: list[float] = []
-        for node in number:
-            length = 0.0 if self.lengths is None else float(self.lengths[node])
-            above = parent[node]
-            while node != top and not stays[above]:
-                if self.lengths is not None:
-                    length += float(self.lengths[above])
-                above = parent[above]
-            up.append(-1 if node == top else number[above])
-            along.append(length)
-        kept = list(number)
-        small = Tree(
-            up,
-            [self.leaves[i] for i in keep],
-            None if self.lengths is None else along,
-            None if self.node_names is None else [self.node_names[i - n] for i in kept[len(keep) :]],
-            None if self.support is None else self.support[kept],
-            rooted=self.rooted,
-        )
-        return small if self.rooted else small.unroot()
+        from ._derived_trees import restricted
+
+        return restricted(self, leaves)
 
     def collapse_unary(self) -> Tree:
         """The same tree without single-child nodes; lengths are added up."""
@@ -310,85 +279,30 @@ class Tree:
             Node numbers, or a bool[m] mask: ``tree.collapse(tree.support < 0.5)`` makes polytomies of weak branchings.
             Leaves and the root in it are left as they are. The contracted edges' lengths are dropped.
         """
-        gone = np.zeros(self.n_nodes, dtype=bool)
-        picked = np.asarray(nodes)
-        if picked.dtype == bool and picked.shape != gone.shape:
-            raise ValueError(f"The mask has shape {picked.shape}; one value a node was needed: ({self.n_nodes},).")
-        if picked.dtype != bool:
-            self._check_nodes(picked)
-        if picked.size:
-            gone[picked] = True
-        gone[: self.n_leaves] = False
-        gone[-1] = False
-        above = self.parent.tolist()
-        for node in range(self.n_nodes - 2, -1, -1):
-            if gone[above[node]]:
-                above[node] = above[above[node]]
-        stays = np.flatnonzero(~gone)
-        number = np.full(self.n_nodes, -1)
-        number[stays] = np.arange(len(stays))
-        up = [-1 if above[node] < 0 else int(number[above[node]]) for node in stays.tolist()]
-        return self._take(stays, up)
+        from ._derived_trees import collapsed
+
+        return collapsed(self, nodes)
 
     def unroot(self) -> Tree:
         """The same tree without a meaningful root: a root of two children is dissolved into one edge."""
-        n = self.n_leaves
-        top = np.append(np.flatnonzero(self.parent == self.root), self.root)
-        bare = n == 1 or self.degree[-1] > 2 or not (self.degree[top] == 1).any()
-        plain = self if bare else self.collapse_unary()  # the edges that meet at the root must end at branchings
-        if plain.degree[-1] != 2 or n < 3:
-            return plain if not plain.rooted else replace(plain, rooted=False)
-        other, new_root = np.flatnonzero(plain.parent == plain.root).tolist()  # the later one cannot be a leaf
-        up = plain.parent[:-1].copy()
-        up[new_root], up[other] = -1, new_root
-        along = None if plain.lengths is None else plain.lengths[:-1].copy()
-        if along is not None:
-            along[other] += along[new_root]
-        held = None if plain.support is None else plain.support[:-1].copy()
-        if held is not None:
-            held[other] = np.fmax(held[other], held[new_root]) if other >= n else held[other]
-        inner = None if plain.node_names is None else plain.node_names[:-1]
-        return Tree(up, plain.leaves, along, inner, held, rooted=False)
+        from ._derived_trees import unrooted
+
+        return unrooted(self)
 
     def reorder(self, leaves: Sequence[str]) -> Tree:
         """The same tree with its leaves numbered in the order given, which must hold each leaf exactly once."""
-        check_ordered(leaves)
-        leaves = list(leaves)
-        if len(leaves) != self.n_leaves or set(leaves) != set(self.leaves):
-            missing = [name for name in self.leaves if name not in set(leaves)]
-            extra = [name for name in leaves if name not in self.index]
-            raise ValueError(
-                f"The order holds {len(leaves)} names for the tree's {self.n_leaves} leaves"
-                + (f"; missing: {some_names(missing)}" if missing else "")
-                + (f"; not in the tree: {some_names(extra)}" if extra else "")
-                + ". Give every leaf exactly once."
-            )
-        old = np.array([self.index[name] for name in leaves], dtype=np.int64)
-        order = np.concatenate([old, np.arange(self.n_leaves, self.n_nodes)])
-        return self._take(order, self.parent[order].tolist())
+        from ._derived_trees import reordered
+
+        return reordered(self, leaves)
 
     def rename(self, names: Mapping[str, str]) -> Tree:
-        """The same tree with leaves renamed; leaves that the mapping does not have keep their names."""
+        """The same tree with leaves renamed by a mapping from old names to new ones.
+
+        Leaves that the mapping does not have keep their names; names in it that are no leaf's do not matter.
+        """
+        if not isinstance(names, Mapping):
+            raise TypeError(f"names is of type {type(names).__name__}; a mapping from old to new was needed.")
         return replace(self, leaves=tuple(names.get(name, name) for name in self.leaves))
-
-    def _check_nodes(self, nodes: ArrayLike) -> None:
-        picked = np.asarray(nodes)
-        if picked.size and not np.issubdtype(picked.dtype, np.integer):
-            raise TypeError(f"nodes has type {picked.dtype}; node numbers or a mask of booleans were needed.")
-        bad = picked[(picked < 0) | (picked >= self.n_nodes)]
-        if bad.size:
-            raise ValueError(f"Node {bad.flat[0]} was asked for; this tree's nodes are 0 to {self.root}.")
-
-    def _take(self, nodes: NDArray[np.int64], parent: Sequence[int]) -> Tree:
-        n = self.n_leaves
-        return Tree(
-            parent,
-            [self.leaves[i] for i in nodes[:n].tolist()],
-            None if self.lengths is None else self.lengths[nodes],
-            None if self.node_names is None else [self.node_names[i - n] for i in nodes[n:].tolist()],
-            None if self.support is None else self.support[nodes],
-            rooted=self.rooted,
-        )
 
     # Levels, clades, splits
 
@@ -431,7 +345,7 @@ class Tree:
 
     def leaves_below(self, node: int) -> tuple[str, ...]:
         """The names of the leaves below a node."""
-        self._check_nodes(node)
+        check_nodes(node, self.n_nodes)
         found, stack = [], [node]
         while stack:
             here = stack.pop()

@@ -8,13 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "as_numbers",
     "bottom_up_rank",
+    "check_nodes",
     "check_ordered",
     "check_tree",
     "checked_leaves",
     "checked_node_names",
     "checked_parent",
     "checked_values",
+    "count_of",
     "is_whole",
     "some_names",
 ]
@@ -32,8 +35,19 @@ def check_tree(value: object, what: str = "the tree") -> None:
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a whole number by type, Python's or numpy's."""
-    return isinstance(value, int | np.integer)
+    """Whether a value is a whole number by type, Python's or numpy's; True and False are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def as_numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
+    """A fresh float64 array of real numbers, or a ``ValueError`` that says why ``what`` is none."""
+    try:
+        given = np.asarray(values)
+        if np.iscomplexobj(given):
+            raise TypeError("they are complex")
+        return np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as problem:
+        raise ValueError(f"{what} cannot be read as numbers: {problem}. Real numbers were needed.") from None
 
 
 def check_ordered(names: object, what: str = "leaves") -> None:
@@ -44,6 +58,16 @@ def check_ordered(names: object, what: str = "leaves") -> None:
         raise TypeError(f"{what} is a set, which has no order; a sequence of names was needed. Sort it, for instance.")
     if not isinstance(names, Iterable):
         raise TypeError(f"{what} is of type {type(names).__name__}; a sequence of names was needed.")
+
+
+def check_nodes(nodes: ArrayLike, m: int) -> None:
+    """Raise a ``TypeError`` or ``ValueError`` where these are not numbers of a tree's m nodes."""
+    picked = np.asarray(nodes)
+    if picked.size and not np.issubdtype(picked.dtype, np.integer):
+        raise TypeError(f"nodes has type {picked.dtype}; node numbers or a mask of booleans were needed.")
+    bad = picked[(picked < 0) | (picked >= m)]
+    if bad.size:
+        raise ValueError(f"Node {bad.flat[0]} was asked for; this tree's nodes are 0 to {m - 1}.")
 
 
 def checked_leaves(leaves: Iterable[str]) -> tuple[str, ...]:
@@ -61,7 +85,9 @@ def checked_leaves(leaves: Iterable[str]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         seen: set[str] = set()
         twice = sorted({name for name in names if name in seen or seen.add(name)})  # type: ignore[func-returns-value]
-        raise ValueError(f"Leaf names must be unique; {len(twice)} occur more than once: {some_names(twice)}.")
+        raise ValueError(
+            f"Leaf names must be unique; {count_of(len(twice), 'occurs', 'occur')} more than once: {some_names(twice)}."
+        )
     return names
 
 
@@ -94,21 +120,25 @@ def checked_parent(parent: ArrayLike, n: int) -> NDArray[np.int64]:
 def checked_values(values: ArrayLike | None, m: int, what: str) -> NDArray[np.float64] | None:
     if values is None:
         return None
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as problem:
-        raise ValueError(f"{what} cannot be read as numbers: {problem}. One number a node was needed.") from None
+    array = as_numbers(values, what)
     if array.shape != (m,):
         raise ValueError(f"{what} has shape {array.shape}; one value a node was needed: ({m},).")
     return array
 
 
-def checked_node_names(names: Sequence[str | None] | None, k: int) -> tuple[str | None, ...] | None:
+def checked_node_names(names: Sequence[str | None] | None, n: int, k: int) -> tuple[str | None, ...] | None:
     if names is None:
         return None
-    if len(names) != k:
-        raise ValueError(f"{len(names)} node names were given for {k} internal nodes; give one (or None) for each.")
-    return tuple(str(name) if name else None for name in names) if any(names) else None
+    check_ordered(names, "node_names")
+    given = [name or None for name in names]
+    if len(given) != k:
+        raise ValueError(f"{len(given)} node names were given for {k} internal nodes; give one (or None) for each.")
+    for i, name in enumerate(given):
+        if not (name is None or isinstance(name, str)):
+            raise TypeError(
+                f"The name of internal node {n + i} is {name!r} ({type(name).__name__}); a string or None was needed."
+            )
+    return tuple(name and str(name) for name in given) if any(given) else None  # numpy's strings become plain ones
 
 
 def bottom_up_rank(parent: NDArray[np.int64], n: int) -> NDArray[np.int64] | None:
@@ -137,6 +167,11 @@ def bottom_up_rank(parent: NDArray[np.int64], n: int) -> NDArray[np.int64] | Non
 def frozen_array(array: NDArray[np.int64]) -> NDArray[np.int64]:
     array.flags.writeable = False
     return array
+
+
+def count_of(count: int, one: str, many: str) -> str:
+    """``1 leaf`` or ``2 leaves``."""
+    return f"{count} {one if count == 1 else many}"
 
 
 def some_names(names: Sequence[str], most: int = 3) -> str:
