@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from .evaluation import permute_genes as permute_genes
     from .evaluation import permute_leaves as permute_leaves
     from .evaluation import relative_improvement as relative_improvement
+    from .learners import AdaptiveFit as AdaptiveFit
+    from .learners import AdaptiveLearner as AdaptiveLearner
     from .learners import DirectFit as DirectFit
     from .learners import DirectLearner as DirectLearner
     from .learners import Fit as Fit
+    from .learners import HeritableFit as HeritableFit
+    from .learners import HeritableLearner as HeritableLearner
     from .learners import Learner as Learner
     from .learners import Provenance as Provenance
     from .learners import learner_by_name as learner_by_name
@@ -167,9 +171,13 @@ _CONTENTS = {
         "simulate_scenario",
     ),
     "learners": (
+        "AdaptiveFit",
+        "AdaptiveLearner",
         "DirectFit",
         "DirectLearner",
         "Fit",
+        "HeritableFit",
+        "HeritableLearner",
         "Learner",
         "Provenance",
         "learner_by_name",

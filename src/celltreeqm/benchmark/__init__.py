@@ -1,6 +1,7 @@
 """The benchmark: problems, methods, and a runner that never repeats finished work."""
 
 from . import _method_direct as _method_direct
+from . import _method_learners as _method_learners
 from . import _task_data as _task_data
 from . import _task_simulations as _task_simulations
 from ._format_table import format_table as format_table

@@ -8,5 +8,9 @@ from ._learner import learner_names as learner_names
 from ._learner import register_learner as register_learner
 from ._provenance import Provenance as Provenance
 from ._saving import load_fit as load_fit
+from .adaptive import AdaptiveFit as AdaptiveFit
+from .adaptive import AdaptiveLearner as AdaptiveLearner
 from .direct import DirectFit as DirectFit
 from .direct import DirectLearner as DirectLearner
+from .heritable import HeritableFit as HeritableFit
+from .heritable import HeritableLearner as HeritableLearner

@@ -31,24 +31,21 @@ class Bag:
         Their names.
     known
         The prior that ridge regression learns from; on these leaves.
-    rows
-        The candidates; each in turn makes a tree.
+    members
+        The candidates and the builders of their trees; each in turn makes a tree.
     heritability
         For the scales of candidates that weigh by it.
-    builder
-        Of every tree.
     size
         How many trees.
     seed
-        Of the draws: which features are drawn does not depend on which rows a tree is of.
+        Of the draws.
     """
 
     fitted: Matrix
     leaves: tuple[str, ...]
     known: tuple[Tree, ...]
-    rows: tuple[Candidate, ...]
+    members: tuple[tuple[Candidate, Builder], ...]
     heritability: dict[str, Heritability]
-    builder: Builder
     size: int
     seed: int
 
@@ -78,14 +75,11 @@ def bag_trees(
     """
     seeds = np.random.SeedSequence(bag.seed).spawn(bag.size)
     names = bag.leaves if new is None else tuple(new_leaves)
-    draws = [(bag.rows[i % len(bag.rows)], seed) for i, seed in enumerate(seeds)]
+    n_members = min(len(bag.members), bag.size)
     run = partial(_grow, bag=bag, prior=tuple(prior), new=new, names=names)
-    # One candidate's draws go together, so that its features are scaled once.
-    order = sorted(range(bag.size), key=lambda i: i % len(bag.rows))
-    groups = [[draws[i] for i in order if i % len(bag.rows) == r] for r in range(min(len(bag.rows), bag.size))]
-    grown = parallel_map(run, groups, workers=workers)
-    trees = [tree for group in grown for tree in group]
-    return [trees[order.index(i)] for i in range(bag.size)]
+    # One member's trees are grown together, so that its features are scaled once.
+    grown = parallel_map(run, [(member, seeds[member::n_members]) for member in range(n_members)], workers=workers)
+    return [grown[i % n_members][i // n_members] for i in range(bag.size)]
 
 
 def mean_paths(trees: Sequence[Tree]) -> NDArray[np.float64]:
@@ -99,25 +93,25 @@ def mean_paths(trees: Sequence[Tree]) -> NDArray[np.float64]:
 
 
 def _grow(
-    draws: list[tuple[Candidate, np.random.SeedSequence]],
+    share: tuple[int, Sequence[np.random.SeedSequence]],
     *,
     bag: Bag,
     prior: tuple[Tree, ...],
     new: Matrix | None,
     names: tuple[str, ...],
 ) -> list[Tree]:
-    g = bag.fitted.shape[1]
-    row = draws[0][0]
-    n = len(bag.leaves)
-    scaled = scaled_rows(row.scale, bag.fitted, new)
+    """The trees of one member of the bag, one a seed."""
+    (candidate, builder), seeds = bag.members[share[0]], share[1]
+    n, g = bag.fitted.shape
+    scaled = scaled_rows(candidate.scale, bag.fitted, new)
     index = {name: i for i, name in enumerate(bag.leaves)}
     labelled = labelled_trees(bag.known)
     trees = []
-    for _, seed in draws:
+    for seed in seeds:
         drawn = np.random.default_rng(seed).integers(g, size=g)
         counts = np.bincount(drawn, minlength=g).astype(np.float64)
-        kernel = base_kernel(row, scaled, scaled[:n], bag.heritability.get(row.scale), counts)
-        distances = candidate_distances(row, with_ridge(kernel, row.ridge, labelled, index))
+        kernel = base_kernel(candidate, scaled, scaled[:n], bag.heritability.get(candidate.scale), counts)
+        distances = candidate_distances(candidate, with_ridge(kernel, candidate.ridge, labelled, index))
         of_new = distances if new is None else np.ascontiguousarray(distances[n:, n:])
-        trees.append(BUILDERS[bag.builder](of_new, names, prior=prior or None))
+        trees.append(BUILDERS[builder](of_new, names, prior=prior or None))
     return trees

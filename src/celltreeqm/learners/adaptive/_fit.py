@@ -14,6 +14,7 @@ from .._features import FeatureMatrix
 from .._fit import Fit
 from ._bag import Bag, bag_trees, mean_paths
 from ._candidates import Candidate
+from ._choice import Member
 from ._measure import Heritability
 
 __all__ = ["AdaptiveFit", "varied_features"]
@@ -38,7 +39,7 @@ class AdaptiveFit(Fit):
     scale_weights
         float[s, g], the weights on these.
     chosen
-        The candidates in the bag, best first: ``scale``, ``weighting``, ``metric`` and ``ridge``.
+        The candidates in the bag, best first: ``scale``, ``weighting``, ``metric``, ``ridge`` and ``builder``.
     criterion
         By what they were chosen: "held-out leaves", "split halves" or "nothing to choose by"; "kept" in a refit.
     candidates
@@ -66,9 +67,10 @@ class AdaptiveFit(Fit):
         return np.asarray(self.gates > 0.5)
 
     @property
-    def rows(self) -> tuple[Candidate, ...]:
-        """The candidates in the bag, best first."""
-        return tuple(Candidate(**row) for row in self.chosen)
+    def members(self) -> tuple[Member, ...]:
+        """The candidates in the bag with their builders, best first."""
+        fields = [dict(row) for row in self.chosen]
+        return tuple(Member(builder=row.pop("builder"), candidate=Candidate(**row)) for row in fields)
 
     def distances(self, X: FeatureMatrix | None = None) -> NDArray[np.float64]:
         """float[n, n], mean path lengths over the bag: under the prior, or of the rows of a new matrix without it."""
@@ -140,9 +142,8 @@ class AdaptiveFit(Fit):
             fitted=self.features[:, varied],
             leaves=self.leaves,
             known=self.prior,
-            rows=self.rows,
+            members=self.members,
             heritability=heritability,
-            builder=self.builder,
             size=int(settings["bag"]),
             seed=self.provenance.seed,
         )

@@ -45,6 +45,7 @@ def correlations(features: Matrix, weights: Matrix) -> Matrix:
 def partly_whitened(kernel: Matrix) -> Matrix:
     """float[n, n], the kernel's square root: axes of much variation count less, as if each were shrunk by its root."""
     values, vectors = np.linalg.eigh(_centred(kernel))
+    values[values < 1e-12 * max(values[-1], 0.0)] = 0.0  # the root would make rounding errors large
     return _unit_scale((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 

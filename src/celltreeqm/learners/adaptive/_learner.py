@@ -40,18 +40,20 @@ class AdaptiveLearner:
     - ridge regression from features to positions in the known tree: none, appended to the features, or alone;
 
     and each is tried with neighbour joining, UPGMA and Ward. Where some leaves have a resolved tree, the choice is by
-    k-fold cross-validation over these leaves; otherwise, with clades or nothing known, by how far trees from disjoint
-    halves of the features agree. The best few make a bag of trees, each from features drawn with replacement, under the
-    prior; the path lengths in these trees are averaged, and from the averages the builder makes the final tree.
+    k-fold cross-validation over these leaves and, a third as much, by how far trees from disjoint halves of the
+    features agree; with clades or nothing known by the latter alone. The best, and what is hardly worse, make a bag of
+    trees, each from features drawn with replacement, under the prior; the path lengths in these trees are averaged, and
+    from the averages the builder of the best makes the final tree.
 
     Parameters
     ----------
     best
-        How many candidates are bagged.
+        How many candidates are bagged at most.
     bag
         How many trees are averaged.
     folds, repeats
-        Into how many folds labelled leaves are cut, and how often. Features are halved ``2 * repeats`` times.
+        Into how many folds labelled leaves are cut, and how often. Features are halved ``2 * repeats`` times, or
+        ``4 * repeats`` times where nothing else decides.
     workers
         Local processes, or None for one a processor. The result is the same for any number.
 
@@ -71,7 +73,7 @@ class AdaptiveLearner:
     name: ClassVar[str] = "adaptive"
     fit_type: ClassVar[type[Fit]] = AdaptiveFit
 
-    best: int = 3
+    best: int = 6
     bag: int = 30
     folds: int = 5
     repeats: int = 2
@@ -131,7 +133,7 @@ class AdaptiveLearner:
                 generator=np.random.default_rng([provenance.seed, 1]),
                 workers=self.workers,
             )
-            _log.info("Chosen by %s: %s with %s.", choice.criterion, choice.rows, choice.builder)
+            _log.info("Chosen by %s: %s.", choice.criterion, choice.members)
             return self._bagged(checked, trees, provenance, choice)
 
     def fit_as(
@@ -141,7 +143,7 @@ class AdaptiveLearner:
         checked = check_features(X, fit.leaves)
         provenance = provenance_of(self.name, self._settings(), seed=seed, features=checked)
         with threadpool_limits(1, "blas"):
-            return self._bagged(checked, fit.prior, provenance, Choice(fit.rows, fit.builder, "kept", ()))
+            return self._bagged(checked, fit.prior, provenance, Choice(fit.members, "kept", ()))
 
     def _settings(self) -> dict[str, int]:
         return {name: value for name, value in asdict(self).items() if name != "workers"}
@@ -151,23 +153,23 @@ class AdaptiveLearner:
     ) -> AdaptiveFit:
         varied = varied_features(checked.values)
         values, leaves = checked.values[:, varied], checked.leaves
-        weighted = list(dict.fromkeys(row.scale for row in choice.rows if row.weighting == "heritable"))
+        chosen = [member.candidate for member in choice.members]
+        weighted = list(dict.fromkeys(row.scale for row in chosen if row.weighting == "heritable"))
         on_scale: dict[str, Heritability] = {}
-        for scale in dict.fromkeys([*weighted, choice.rows[0].scale]):
+        for scale in dict.fromkeys([*weighted, chosen[0].scale]):
             on_scale[scale] = heritability_on_scale(rescale(scale, values, values), leaves, prior, provenance.seed)
         bag = Bag(
             fitted=values,
             leaves=leaves,
             known=prior,
-            rows=choice.rows,
+            members=choice.members,
             heritability=on_scale,
-            builder=choice.builder,
             size=self.bag,
             seed=provenance.seed,
         )
         paths = mean_paths(bag_trees(bag, prior, workers=self.workers))
         scores, gates = np.zeros(len(varied)), np.zeros(len(varied))
-        scores[varied], gates[varied] = on_scale[choice.rows[0].scale]
+        scores[varied], gates[varied] = on_scale[chosen[0].scale]
         scale_weights = np.zeros((len(weighted), len(varied)))
         for i, scale in enumerate(weighted):
             scale_weights[i, varied] = on_scale[scale].weights
@@ -175,7 +177,7 @@ class AdaptiveLearner:
             leaves=leaves,
             feature_names=checked.names,
             prior=prior,
-            builder=choice.builder,
+            builder=choice.members[0].builder,
             provenance=provenance,
             features=checked.values,
             paths=paths,
@@ -183,7 +185,7 @@ class AdaptiveLearner:
             gates=gates,
             weighted_scales=weighted,
             scale_weights=scale_weights,
-            chosen=[dict(vars(row)) for row in choice.rows],
+            chosen=[{**vars(member.candidate), "builder": member.builder} for member in choice.members],
             criterion=choice.criterion,
             candidates=choice.table,
         )
