@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from measure import keep
+from measure import keep_part
 
 from celltreeqm.learners import AdaptiveLearner, DirectLearner, HeritableLearner, Learner
 from celltreeqm.simulate import Scenario, simulate_scenario
@@ -139,7 +139,7 @@ def weak(data: Path, seeds: int) -> list[dict[str, Any]]:
 
 def cost(data: Path, seeds: int) -> list[dict[str, Any]]:
     rows = []
-    for n, g in ((75, 500), (150, 1000), (300, 2000), (300, 8000)):
+    for n, g in ((75, 2000), (150, 2000), (300, 500), (300, 2000), (300, 8000)):
         simulation = simulate_scenario(Scenario(leaves=n, shape="yule", signal=g // 10, noise=g - g // 10), seed=0)
         prior = simulation.truth.restrict(drawn(simulation.truth, 0.5, [0, 2]))
         # Positive and not whole: looks logged, so that the most candidates are tried.
@@ -162,11 +162,8 @@ def main() -> None:
         raise SystemExit("Name the folder of the real data: python benchmarks/adaptive.py DATA [seeds] [part ...]")
     data, seeds = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 5
     parts = {"epic190": epic190, "tedsim": tedsim, "weak": weak, "cost": cost}
-    rows: list[dict[str, Any]] = []
     for part in sys.argv[3:] or parts:
-        rows += parts[part](data, seeds)
-    if not sys.argv[3:]:
-        keep("adaptive", rows)
+        keep_part("adaptive", part, parts[part](data, seeds))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 import numpy as np
-from measure import cpu_seconds, keep
+from measure import cpu_seconds, keep_part
 from scipy.spatial.distance import pdist, squareform
 
 from celltreeqm.evaluation import feature_recovery
@@ -105,7 +105,7 @@ def table(seeds: int) -> list[dict[str, Any]]:
 
 def cost() -> list[dict[str, Any]]:
     rows = []
-    for n, g in ((64, 1000), (128, 3000), (256, 13_000), (512, 3000), (512, 13_000)):
+    for n, g in ((64, 3000), (128, 3000), (256, 1000), (256, 3000), (256, 13_000), (512, 3000), (512, 13_000)):
         scenario = Scenario(leaves=n, signal=g // 10, noise=g - g // 10)
         simulation = simulate_scenario(scenario, seed=0)
         features, truth = simulation.features, simulation.truth
@@ -125,11 +125,9 @@ def cost() -> list[dict[str, Any]]:
 def main() -> None:
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     parts = sys.argv[2:] or ["weak", "unsupervised", "table", "cost"]
-    rows: list[dict[str, Any]] = []
     for part in parts:
-        rows += cost() if part == "cost" else {"weak": weak, "unsupervised": unsupervised, "table": table}[part](seeds)
-    if not sys.argv[2:]:
-        keep("heritable", rows)
+        rows = cost() if part == "cost" else {"weak": weak, "unsupervised": unsupervised, "table": table}[part](seeds)
+        keep_part("heritable", part, rows)
 
 
 if __name__ == "__main__":

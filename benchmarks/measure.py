@@ -44,6 +44,13 @@ def random_tree(n: int, seed: int) -> Tree:
     return Tree(parent, names(n), rooted=True)
 
 
+def keep_part(name: str, part: str, rows: list[dict[str, Any]]) -> None:
+    """Write the figures of one part of a benchmark in place of those it had before; the other parts stay."""
+    file = RESULTS / f"{name}.json"
+    before = json.loads(file.read_text())["rows"] if file.exists() else []
+    keep(name, [row for row in before if row["part"] != part] + [{"part": part} | row for row in rows])
+
+
 def keep(name: str, rows: list[dict[str, Any]]) -> None:
     """Write the figures beside the benchmarks, with what they were measured on."""
     machine = {"processor": platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
