@@ -1,4 +1,4 @@
-"""Cost of the learners against taxa and features, from the kept results: ``python benchmarks/plot_cost.py cost.png``."""
+"""What the learners cost by taxa and features, from the kept results: ``python benchmarks/plot_cost.py cost.png``."""
 
 from __future__ import annotations
 
