@@ -91,6 +91,15 @@ def test_a_run_that_is_killed_again_and_again_completes(tmp_path, expected):
     assert contents(tmp_path) == expected
 
 
+def test_two_runners_at_once_in_one_folder_disturb_neither(tmp_path, expected):
+    runs = [start(tmp_path), start(tmp_path)]
+    for run in runs:
+        assert " 0 failed, " in run.communicate()[0]
+        assert run.returncode == 0
+    assert contents(tmp_path) == expected
+    assert not leftovers(tmp_path)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_a_kill_at_a_random_moment(tmp_path, expected, seed):

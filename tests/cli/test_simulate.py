@@ -65,6 +65,9 @@ def test_options_reach_the_simulation(tmp_path, capsys):
     table = pd.read_csv(tmp_path / "a.csv", index_col=0)
     expected = ctq.simulate_scenario("A1", leaves=8, increments="variance", seed=3)
     np.testing.assert_allclose(table, expected.features)
+    assert run("--scenario", "B1", "--leaves", 11, "--shape", "yule", "--seed", 3, "-o", tmp_path / "c.csv") == 0
+    expected = ctq.simulate_scenario("B1", leaves=11, shape="yule", seed=3)
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "c.csv", index_col=0), expected.features)
     assert run("--scenario", "A1", "--leaves", 8, "-o", tmp_path / "b.csv") == 0
     assert "seed " in capsys.readouterr().out  # the one that was drawn
 

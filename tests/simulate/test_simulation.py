@@ -130,6 +130,15 @@ def test_the_signal_does_not_depend_on_what_stands_beside_it():
         assert (columns(more, kind) == columns(full, kind)).all()
 
 
+@pytest.mark.parametrize("shape", ["yule", "uniform", "caterpillar"])
+def test_a_shape_that_is_not_the_scenarios_takes_any_number_of_leaves(shape):
+    simulation = simulate_scenario("C2", leaves=22, shape=shape, seed=0)
+    assert simulation.scenario == dataclasses.replace(SCENARIOS["C2"], leaves=22, shape=shape)
+    assert [tree.n_leaves for tree in simulation.alternatives] == [11, 11]
+    with pytest.raises(ValueError, match="a balanced tree has a power of two"):
+        simulate_scenario("C2", leaves=22, seed=0)
+
+
 def test_increments_leave_the_tree_as_it_is():
     first, second = (simulate_scenario("A1", increments=kind, seed=0) for kind in ("sd", "variance"))
     assert first.truth == second.truth

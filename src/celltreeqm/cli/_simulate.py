@@ -25,6 +25,15 @@ class Increments(StrEnum):
     sd = "sd"
 
 
+class Shape(StrEnum):
+    """The shape of the model tree."""
+
+    balanced = "balanced"
+    yule = "yule"
+    uniform = "uniform"
+    caterpillar = "caterpillar"
+
+
 def simulate(
     scenario: Annotated[
         str,
@@ -43,6 +52,10 @@ def simulate(
         ),
     ],
     leaves: Annotated[int | None, typer.Option(help="Number of leaves instead of the scenario's.")] = None,
+    shape: Annotated[
+        Shape | None,
+        typer.Option(help="Shape of the trees; all but balanced take any number of leaves. Default: the scenario's."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="The same seed gives the same data; else one is drawn.")
     ] = None,
@@ -83,7 +96,8 @@ def simulate(
     from ..trees import format_newick
 
     how: Literal["variance", "sd"] | None = None if increments is None else increments.value
-    simulation = simulate_scenario(scenario, leaves=leaves, increments=how, seed=seed)
+    form: Literal["balanced", "yule", "uniform", "caterpillar"] | None = None if shape is None else shape.value
+    simulation = simulate_scenario(scenario, leaves=leaves, shape=form, increments=how, seed=seed)
     said, newick = str(simulation), format_newick(simulation.truth) + "\n"
     same = truth.is_file() and truth.read_bytes() == newick.encode()  # written with another form of the same data
     check_files([truth], force=force or same)

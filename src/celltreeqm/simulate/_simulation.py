@@ -14,7 +14,7 @@ from ..seeds import Seed, recorded_seed
 from ..trees import Tree, to_treedata
 from ._brownian import Increments, simulate_brownian
 from ._features import mean_sd, simulate_alternatives, simulate_batch, simulate_cycle, simulate_noise
-from ._model_trees import random_tree
+from ._model_trees import Shape, random_tree
 from ._scenarios import Scenario, scenario_by_name
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def simulate_scenario(
     scenario: str | Scenario,
     *,
     leaves: int | None = None,
+    shape: Shape | None = None,
     increments: Increments | None = None,
     seed: Seed = None,
 ) -> Simulation:
@@ -49,8 +50,8 @@ def simulate_scenario(
     ----------
     scenario
         One of :data:`SCENARIOS` by name, or a :class:`Scenario`.
-    leaves, increments
-        Used instead of the scenario's own.
+    leaves, shape, increments
+        Used instead of the scenario's own. Any shape but "balanced", which they all have, takes any number of leaves.
     seed
         Seed or generator; drawn if omitted. The simulation's ``seed`` says which it was. Scenarios with the same
         leaves, shape, longest branch and seed have the same tree, and the signal does not depend on what is beside it.
@@ -66,7 +67,7 @@ def simulate_scenario(
     >>> fresh = simulation.fresh(seed=3)
     """
     settings = scenario if isinstance(scenario, Scenario) else scenario_by_name(scenario)
-    changed: dict[str, Any] = {"leaves": leaves, "increments": increments}
+    changed: dict[str, Any] = {"leaves": leaves, "shape": shape, "increments": increments}
     settings = replace(settings, **{field: value for field, value in changed.items() if value is not None})
     history: History = (("scenario", recorded_seed(seed)),)
     of_tree, of_heritability, of_signal, of_rest = children(history, 4)
