@@ -110,6 +110,7 @@ def test_a_long_caterpillar_is_exact():
         (lambda: quartet_topology(np.zeros((4, 4)), [[0, 1, 2, 4]]), "leaf numbers from 0 to 3"),
         (lambda: quartet_topology(np.full((4, 4), np.nan), [[0, 1, 2, 3]]), "Quartet 0, .*not finite"),
         (lambda: quartet_topology(np.full((4, 4), np.inf), [[0, 1, 2, 3]]), "not finite"),
+        (lambda: quartet_topology(np.ma.masked_equal(np.zeros((4, 4)), 0), [[0, 1, 2, 3]]), "Quartet 0, .*not finite"),
         (lambda: quartet_topology(np.zeros((4, 4)), [[0, 1, 2, 3]], tolerance=-1), "tolerance=-1"),
         (lambda: quartet_topology_in(Tree([1, -1], ["a"]), [[0, 1, 2, 3]]), "leaf numbers from 0 to 0"),
         (lambda: quartet_topology_in(Tree([1, -1], ["a"]), [[0, 1, 2, 3]], leaves=list("abca")), "names 'a' twice"),

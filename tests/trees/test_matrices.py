@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from celltreeqm.trees._matrices import check_distances
 from tests.strategies import distance_matrices
@@ -60,6 +61,15 @@ def test_float32_is_symmetric_enough():
     check_distances(d, [str(i) for i in range(40)])
 
 
+@pytest.mark.parametrize("dtype", [float, np.float32, int])
+def test_what_is_masked_is_missing(dtype):
+    masked = np.ma.masked_equal(GOOD.astype(dtype), 3)
+    with pytest.raises(ValueError, match=r"between 'b' \(row 1\) and 'c' \(row 2\) is nan; distances must be finite"):
+        check_distances(masked, NAMES)
+    work, _ = check_distances(np.ma.masked_equal(GOOD.astype(dtype), 7), NAMES)
+    np.testing.assert_array_equal(work, GOOD)
+
+
 @pytest.mark.parametrize(
     ("distances", "leaves", "message"),
     [
@@ -80,6 +90,9 @@ def test_float32_is_symmetric_enough():
         (GOOD.tolist(), None, "without leaf names"),
         ([["x", "y"], ["z", "w"]], ["a", "b"], "cannot be read as numbers"),
         ([[0.0, 1.0], [1.0]], ["a", "b"], "cannot be read as numbers"),
+        (None, NAMES, r"The distances cannot be read as numbers: None came\. Real numbers"),
+        (sparse.csr_array(GOOD), NAMES, r"a sparse matrix, which \.toarray\(\) makes a plain one\. Real numbers"),
+        ([[0, 1], [None, 0]], ["a", "b"], r"between 'b' \(row 1\) and 'a' \(row 0\) is nan; distances must be finite"),
     ],
 )
 def test_bad_matrices_get_a_sentence(distances, leaves, message):

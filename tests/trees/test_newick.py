@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import time
@@ -306,6 +307,16 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path, monkeypatch):
         write_newick(parse_newick("(a,b);"), path, overwrite=True)
     assert path.read_text() == "precious"
     assert os.listdir(tmp_path) == ["tree.nwk"]
+
+
+def test_a_place_that_cannot_be_written_is_named_and_the_kind_of_error_kept(tmp_path, monkeypatch):
+    def refused(unfinished, _):
+        raise PermissionError(errno.EACCES, "Permission denied", str(unfinished))
+
+    monkeypatch.setattr(os, "replace", refused)
+    with pytest.raises(PermissionError, match=r"[\\/]tree\.nwk cannot be written: Permission denied\. Choose another"):
+        write_newick(parse_newick("(a,b);"), tmp_path / "tree.nwk")
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_missing_folder_or_a_folder_in_place_of_a_file_is_said(tmp_path):

@@ -106,6 +106,19 @@ def test_distances_by_something_else_are_refused():
         QUARTET.depths("steps")
 
 
+def test_distances_that_do_not_fit_into_memory_are_said(monkeypatch):
+    tree, zeros = from_nested((("a", "b"), ("c", "d"))), np.zeros
+
+    def without_room_for_matrices(shape, *args, **kwargs):
+        if isinstance(shape, tuple):
+            raise MemoryError
+        return zeros(shape, *args, **kwargs)
+
+    monkeypatch.setattr(np, "zeros", without_room_for_matrices)
+    with pytest.raises(MemoryError, match=r"between 4 leaves take 1\.28e-07 GB, more than there is\. Restrict"):
+        tree.distances(by="topology")
+
+
 def test_distances_by_length_need_lengths():
     tree = from_nested((("a", "b"), ("c", "d")))
     for ask in (tree.distances, tree.depths, tree.known_lengths):

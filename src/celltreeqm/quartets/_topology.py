@@ -60,8 +60,11 @@ def quartet_topology(distances: ArrayLike, quartets: ArrayLike, *, tolerance: fl
     >>> quartet_topology(tree.distances(by="topology"), [[0, 1, 2, 3]])
     array([1], dtype=int8)
     """
-    given = np.asarray(distances)
-    matrix = given if given.dtype in (np.float64, np.float32) else as_numbers(given, "The distances")
+    floats = getattr(distances, "dtype", None) in (np.float64, np.float32)
+    if floats and isinstance(distances, np.ndarray) and not isinstance(distances, np.ma.MaskedArray):
+        matrix = np.asarray(distances)  # no copy
+    else:
+        matrix = as_numbers(distances, "The distances")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"The distances have shape {matrix.shape}; a square matrix, leaves by leaves, was needed.")
     if not (isinstance(tolerance, Real) and tolerance >= 0):

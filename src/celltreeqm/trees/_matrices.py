@@ -21,7 +21,7 @@ def check_distances(distances: ArrayLike, leaves: Sequence[str] | None) -> tuple
     Parameters
     ----------
     distances
-        float[n, n]: finite, not negative, symmetric up to rounding, with a zero diagonal.
+        float[n, n]: finite, not negative, symmetric up to rounding, with a zero diagonal; nothing masked.
     leaves
         The n names of the rows; None takes them from the index where ``distances`` is a DataFrame.
 
@@ -53,9 +53,9 @@ def check_distances(distances: ArrayLike, leaves: Sequence[str] | None) -> tuple
         )
     fault, i, j = _symmetrize(work, _ASYMMETRY)
     if fault:
-        given = np.asarray(distances)
+        given = as_numbers(distances, "The distances")  # as it came: the copy is symmetrised in part
         where = f"between {names[i]!r} (row {i}) and {names[j]!r} (row {j})"
-        value, back = float(given[i, j]), float(given[j, i])
+        value, back = given[i, j].item(), given[j, i].item()
         if fault == 1:
             raise ValueError(
                 f"The distance {where} is {value}; distances must be finite. Drop such leaves or fill them in."

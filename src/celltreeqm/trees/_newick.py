@@ -224,6 +224,11 @@ def write_newick(
         with open(unfinished, "x", encoding="utf-8", newline="") as file:
             file.write(text)
         os.replace(unfinished, target)
+    except OSError as problem:
+        unfinished.unlink(missing_ok=True)
+        # With its number an OSError is of the same kind again, PermissionError for instance
+        why = f"{target} cannot be written: {problem.strerror or problem}. Choose another place."
+        raise (OSError(problem.errno, why) if problem.errno else OSError(why)) from problem
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise

@@ -26,7 +26,14 @@ def leaf_distances(tree: Tree, by: Literal["length", "topology"] = "length") -> 
     for node in range(tree.n_nodes - 2, -1, -1):
         depth[node] = depth[tree.parent[node]] + along[node]
     order, start, stop = leaf_intervals(tree)
-    out: NDArray[np.float64] = _fill(tree.parent, depth, order, start, stop)
+    try:
+        out = np.zeros((tree.n_leaves, tree.n_leaves))
+    except MemoryError:
+        raise MemoryError(
+            f"The distances between {tree.n_leaves} leaves take {8e-9 * tree.n_leaves**2:.3g} GB, more than there is. "
+            "Restrict the tree to fewer leaves: tree.restrict(leaves)."
+        ) from None
+    _fill(tree.parent, depth, order, start, stop, out)
     return out
 
 
@@ -49,10 +56,8 @@ def unit_steps(tree: Tree) -> NDArray[np.float64]:
 
 
 @njit(cache=True)
-def _fill(parent, depth, order, start, stop):  # type: ignore[no-untyped-def]
-    n, m = len(order), len(parent)
-    out = np.zeros((n, n))
-    for node in range(m - 1):
+def _fill(parent, depth, order, start, stop, out):  # type: ignore[no-untyped-def]
+    for node in range(len(parent) - 1):
         up = parent[node]
         for x in range(start[node], stop[node]):
             i = order[x]
@@ -61,4 +66,3 @@ def _fill(parent, depth, order, start, stop):  # type: ignore[no-untyped-def]
                 d = depth[i] + depth[j] - 2.0 * depth[up]
                 out[i, j] = d
                 out[j, i] = d
-    return out

@@ -40,14 +40,24 @@ def is_whole(value: object) -> bool:
 
 
 def as_numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
-    """A fresh float64 array of real numbers, or a ``ValueError`` that says why ``what`` is none."""
+    """A fresh float64 array of real numbers, or a ``ValueError`` that says why ``what`` is none.
+
+    What is masked is missing, and comes out as NaN.
+    """
     try:
+        if values is None:
+            raise TypeError("None came")
+        if hasattr(values, "toarray"):
+            raise TypeError("they came as a sparse matrix, which .toarray() makes a plain one")
+        if isinstance(values, np.ma.MaskedArray) and not np.iscomplexobj(values):
+            values = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
         given = np.asarray(values)
         if np.iscomplexobj(given):
             raise TypeError("they are complex")
         return np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError) as problem:
-        raise ValueError(f"{what} cannot be read as numbers: {problem}. Real numbers were needed.") from None
+        why = str(problem).rstrip(".")
+        raise ValueError(f"{what} cannot be read as numbers: {why}. Real numbers were needed.") from None
 
 
 def check_ordered(names: object, what: str = "leaves") -> None:
