@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .learners import HeritableLearner as HeritableLearner
     from .learners import Learner as Learner
     from .learners import Provenance as Provenance
+    from .learners import QuartetFit as QuartetFit
+    from .learners import QuartetLearner as QuartetLearner
     from .learners import learner_by_name as learner_by_name
     from .learners import learner_names as learner_names
     from .learners import load_fit as load_fit
@@ -180,6 +182,8 @@ _CONTENTS = {
         "HeritableLearner",
         "Learner",
         "Provenance",
+        "QuartetFit",
+        "QuartetLearner",
         "learner_by_name",
         "learner_names",
         "load_fit",

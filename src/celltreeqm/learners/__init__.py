@@ -14,3 +14,5 @@ from .direct import DirectFit as DirectFit
 from .direct import DirectLearner as DirectLearner
 from .heritable import HeritableFit as HeritableFit
 from .heritable import HeritableLearner as HeritableLearner
+from .quartet import QuartetFit as QuartetFit
+from .quartet import QuartetLearner as QuartetLearner

@@ -18,7 +18,7 @@ __all__ = ["Learner", "Monitor", "learner_by_name", "learner_class", "learner_na
 
 Monitor = Mapping[str, tuple[FeatureMatrix, Tree | None]]
 
-_BUILT_IN = {name: f"celltreeqm.learners.{name}" for name in ("adaptive", "direct", "heritable")}
+_BUILT_IN = {name: f"celltreeqm.learners.{name}" for name in ("adaptive", "direct", "heritable", "quartet")}
 _registered: dict[str, type[Learner]] = {}
 
 
