@@ -248,6 +248,13 @@ def test_the_largest_size_is_shown_unless_another_is_named():
         summarize_results(table, "fake", size="smoke")
 
 
+def test_one_metric_instead_of_a_list_is_shown(drawn):
+    _, table = drawn
+    one = summarize_results(table, "fake", metrics="RF")
+    assert one.metrics == summarize_results(table, "fake", metrics=["RF"]).metrics
+    assert one.metrics[0] == "RF"
+
+
 def test_wrong_wishes_are_refused(drawn):
     _, table = drawn
     with pytest.raises(ValueError, match="no metric 'FR' in the results; there are 'RF', "):

@@ -61,7 +61,7 @@ def summarize_results(
     task: str,
     *,
     size: str | None = None,
-    metrics: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
     against: str | None = None,
     not_run: str | None = None,
 ) -> Summary:
@@ -82,7 +82,7 @@ def summarize_results(
     size
         By default the largest for which there are results.
     metrics
-        Columns of the results to show, such as ``"RF delta_under_prior"``; those that must stand beside them
+        Columns of the results (or one) to show, such as ``"RF delta_under_prior"``; those that must stand beside them
         (:func:`~celltreeqm.evaluation.with_companions`) are added. By default those of the usual ones that have values.
     against
         The method to compare the others with.
@@ -121,7 +121,7 @@ def summarize_results(
     if against is not None and against not in set(done["method"]):
         methods = ", ".join(done["method"].unique())
         raise ValueError(f"There are no results of method {against!r} to compare with, only of {methods}.")
-    shown = _metrics_to_show(done, metrics)
+    shown = _metrics_to_show(done, [metrics] if isinstance(metrics, str) else metrics)
     every = list(dict.fromkeys([*_with_values(done, _columns_known(done)), *shown]))
     table = means_over_seeds(done, every, beside_paper=chosen != "tiny", against=against)
     return Summary(task, chosen, table, shown, against, notes + left_out + _remarks(done, shown), counts)
