@@ -83,6 +83,11 @@ def sleep_for_long(problem, seed):
     return join(problem, seed)
 
 
+def do_nothing(problem, seed):
+    """A method for other problems than these."""
+    return Outcome()
+
+
 def count_threads(problem, seed):
     """How many threads linear algebra may take here."""
     return Outcome(extra={"threads": max(library["num_threads"] for library in threadpool_info())})
@@ -95,5 +100,6 @@ JOIN = Method("join", join, "Neighbour joining.")
 SLOW = Method("slow", slow_join)
 ODD = Method("odd", break_on_odd)
 DIE = Method("die", die)
+IDLE = Method("idle", do_nothing)
 THREADS = Method("threads", count_threads)
 SLEEP = Method("sleep", sleep_for_long)

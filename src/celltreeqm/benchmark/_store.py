@@ -8,6 +8,7 @@ import os
 import platform
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -104,12 +105,13 @@ def _writer() -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Send the new name to the disk as well, where folders can be opened."""
+    """Send the new name to the disk as well, where folders can be opened and their file system knows how."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        with suppress(OSError):  # some that are mounted from elsewhere refuse; the result is there all the same
+            os.fsync(handle)
     finally:
         os.close(handle)
 
