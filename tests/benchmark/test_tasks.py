@@ -79,6 +79,18 @@ def test_a_task_without_its_data_is_not_run(task, tmp_path, monkeypatch):
     assert report.done == 0
 
 
+@pytest.mark.parametrize("damage", ["cut", "empty", "plain"])
+@pytest.mark.parametrize("task", REAL)
+def test_a_damaged_file_is_named(task, damage, shared_data, tmp_path):
+    for name in task_by_name(task).files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        content = (shared_data / name).read_bytes()
+        damaged = {"cut": content[:3000], "empty": b"", "plain": b"a,b\n1,2\n"}
+        (tmp_path / name).write_bytes(damaged[damage] if name.endswith(".gz") else content)
+    with pytest.raises(ValueError, match=rf"{task_by_name(task).files[0]} cannot be read as a table .* Is it whole"):
+        list(task_by_name(task).problems("tiny", 0, data=tmp_path))
+
+
 def test_real_baselines_are_those_known(shared_data):
     epic = rows_of("real-epic190", size="smoke", data=shared_data)
     packer = rows_of("real-packer30", data=shared_data)

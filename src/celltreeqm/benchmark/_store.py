@@ -62,7 +62,7 @@ def read_results(folder: Path) -> dict[str, dict[str, Any]]:
         if not whole:
             raise ValueError(
                 f"{path} is no result of the benchmark, or was changed after it was written. Move it out of the "
-                "folder; a job whose result is missing is done again."
+                "folder, or use another folder for results; a job whose result is missing is done again."
             )
         results[path.relative_to(folder).as_posix()] = record
     return results
