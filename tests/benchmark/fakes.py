@@ -5,6 +5,7 @@ import signal
 import time
 
 import numpy as np
+from threadpoolctl import threadpool_info
 
 from celltreeqm.benchmark import DataMissing, Method, Outcome, Problem, Task
 from celltreeqm.benchmark import _code_version as code
@@ -82,6 +83,16 @@ def sleep_for_long(problem, seed):
     return join(problem, seed)
 
 
+def do_nothing(problem, seed):
+    """A method for other problems than these."""
+    return Outcome()
+
+
+def count_threads(problem, seed):
+    """How many threads linear algebra may take here."""
+    return Outcome(extra={"threads": max(library["num_threads"] for library in threadpool_info())})
+
+
 TASK = Task("fake", make_problems, "Random features on a random tree.")
 TASK_OF_FILE = Task("fake-file", make_from_file, files=("count.txt",))
 TASK_OF_NOTHING = Task("fake-nothing", make_nothing)
@@ -89,4 +100,6 @@ JOIN = Method("join", join, "Neighbour joining.")
 SLOW = Method("slow", slow_join)
 ODD = Method("odd", break_on_odd)
 DIE = Method("die", die)
+IDLE = Method("idle", do_nothing)
+THREADS = Method("threads", count_threads)
 SLEEP = Method("sleep", sleep_for_long)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from celltreeqm.benchmark import _store as store
 from celltreeqm.benchmark import load_results, parse_shard, run_benchmark
@@ -23,7 +24,7 @@ from celltreeqm.benchmark._results import COLUMNS
 from celltreeqm.benchmark._work import do_job
 from celltreeqm.benchmark._workers import do_in_processes
 
-from .fakes import DIE, JOIN, ODD, SLOW, TASK, TASK_OF_FILE, TASK_OF_NOTHING
+from .fakes import DIE, JOIN, ODD, SLOW, TASK, TASK_OF_FILE, TASK_OF_NOTHING, THREADS
 
 ROOT = Path(__file__).parents[2]
 
@@ -93,6 +94,16 @@ def lose(job):
     raise ChildProcessError("three workers died of it")
 
 
+def test_a_worker_has_one_thread_whatever_the_environment_says(tmp_path, monkeypatch):
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        monkeypatch.setenv(name, "2")
+    run_benchmark([TASK], [THREADS], folder=tmp_path / "processes", size="tiny", seeds=2, workers=2)
+    assert load_results(tmp_path / "processes")["threads"].tolist() == [1, 1]
+    with threadpool_limits(2):
+        run_benchmark([TASK], [THREADS], folder=tmp_path / "here", size="tiny", workers=1)
+    assert load_results(tmp_path / "here")["threads"].tolist() == [1]
+
+
 def test_a_job_that_an_executor_loses_costs_no_other(tmp_path, expected):
     with Losing(1) as executor:
         report = run_benchmark([TASK], [JOIN, SLOW], folder=tmp_path, size="smoke", seeds=3, executor=executor)
@@ -132,6 +143,12 @@ def test_a_shard_that_is_no_shard_is_refused(text):
 @pytest.mark.parametrize("shard", [(0, 4), (5, 4), (1, 0)])
 def test_a_shard_outside_its_number_is_refused(shard, tmp_path):
     with pytest.raises(ValueError, match="shards are counted from 1/"):
+        run_benchmark([TASK], [JOIN], folder=tmp_path, size="tiny", shard=shard)
+
+
+@pytest.mark.parametrize("shard", [3, (1, 2, 3), (1.5, 2), (None, 2)])
+def test_what_is_not_two_numbers_is_no_shard(shard, tmp_path):
+    with pytest.raises(TypeError, match=r"shard=.* was given; two whole numbers were needed: \(3, 20\)"):
         run_benchmark([TASK], [JOIN], folder=tmp_path, size="tiny", shard=shard)
 
 
@@ -196,7 +213,7 @@ def test_missing_data_are_not_run_and_nothing_is_written(tmp_path, monkeypatch):
     monkeypatch.delenv("CELLTREEQM_DATA", raising=False)
     report = run_benchmark([TASK_OF_FILE, TASK], [JOIN], folder=tmp_path, size="tiny", workers=1)
     assert report.not_run["fake-file"].startswith("data missing (Task 'fake-file' reads count.txt")
-    assert "not run: fake-file: data missing" in str(report)
+    assert "fake-file: not run: data missing (" in str(report)
     assert report.done == 1
     report = run_benchmark([TASK_OF_FILE], [JOIN], folder=tmp_path, size="tiny", data=tmp_path, workers=1)
     assert "is not in" in report.not_run["fake-file"]
@@ -403,7 +420,7 @@ def test_a_progress_bar_only_if_asked(tmp_path, capfd):
     run_benchmark([TASK], [JOIN], folder=tmp_path, size="tiny", seeds=2, workers=1)
     assert capfd.readouterr() == ("", "")
     run_benchmark([TASK], [JOIN], folder=tmp_path, size="tiny", seeds=4, workers=1, progress=True)
-    assert "2/2" in capfd.readouterr().err
+    assert re.search(r"2/2 \[\d\d:\d\d<\d\d:\d\d", capfd.readouterr().err), "time taken < time left"
 
 
 def test_a_script_without_a_main_guard_is_told(tmp_path):

@@ -1,8 +1,10 @@
 """The store: a result is there as a whole or not at all."""
 
+import errno
 import json
 import os
 import platform
+import stat
 import subprocess
 import sys
 
@@ -22,6 +24,18 @@ def test_what_is_written_is_read_back(tmp_path):
     (back,) = store.read_results(tmp_path).values()
     assert back["rows"][0]["metrics"] == {"b": 0.1 + 0.2, "a": None}
     assert [path.name for path in (tmp_path / "t").iterdir()] == [PATH.removeprefix("t/")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders cannot be opened there")
+def test_a_file_system_that_cannot_sync_folders_is_no_hindrance(tmp_path, monkeypatch):
+    def sync(handle, original=os.fsync):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        original(handle)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    store.write_result(tmp_path, PATH, RECORD)
+    assert list(store.read_results(tmp_path)) == [PATH]
 
 
 def test_keys_are_sorted_and_floats_written_by_repr():

@@ -12,7 +12,7 @@ from scipy.stats import ttest_1samp
 
 from celltreeqm.benchmark import format_table, load_results, paper_number, run_benchmark, summarize_results
 
-from .fakes import JOIN, ODD, TASK
+from .fakes import IDLE, JOIN, ODD, TASK
 
 SEEDS = 4
 SIMULATED = "tbl:supervised_simulation"
@@ -215,6 +215,20 @@ def test_failed_jobs_are_counted_under_the_table(folder):
     assert said in next(iter(csv.DictReader(io.StringIO(text))))["note"]
 
 
+def test_a_method_that_built_nothing_is_said_to_be_for_other_tasks(tmp_path):
+    run_benchmark([TASK], [IDLE, JOIN], folder=tmp_path, size="tiny", seeds=2, workers=1)
+    table = load_results(tmp_path)
+    said = "idle: nothing was built in 2 of 2 jobs; the method is for other tasks"
+    summary = summarize_results(table, "fake")
+    assert f"- {said}" in format_table(summary)
+    assert set(summary.table["method"]) == {"join"}
+    alone = table[table["method"] == "idle"]
+    assert alone["status"].tolist() == ["done", "done"]
+    for only in (alone, alone.dropna(axis=1, how="all")):
+        for style in ("markdown", "latex", "csv"):
+            assert said in format_table(summarize_results(only, "fake"), style=style)
+
+
 def test_a_task_that_was_not_run_says_why(drawn):
     _, table = drawn
     for found in (table, pd.DataFrame({"task": []})):
@@ -246,6 +260,13 @@ def test_the_largest_size_is_shown_unless_another_is_named():
     assert cell(summarize_results(table, "fake", size="tiny"))["mean"] == 0.9
     with pytest.raises(ValueError, match="at size 'smoke' here, only at tiny, full"):
         summarize_results(table, "fake", size="smoke")
+
+
+def test_one_metric_instead_of_a_list_is_shown(drawn):
+    _, table = drawn
+    one = summarize_results(table, "fake", metrics="RF")
+    assert one.metrics == summarize_results(table, "fake", metrics=["RF"]).metrics
+    assert one.metrics[0] == "RF"
 
 
 def test_wrong_wishes_are_refused(drawn):

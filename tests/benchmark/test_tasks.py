@@ -1,5 +1,7 @@
 """The tasks: all run at tiny, are the same for the same seed, and show what they are meant to."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,20 @@ def test_a_task_on_data_runs(task, shared_data):
     assert not any(row["honors_prior"] for row in rows if row["control"] != "none")
 
 
+@pytest.mark.parametrize("task", task_names())
+@pytest.mark.parametrize(("size", "seconds"), [("tiny", 5), ("smoke", 40)])
+def test_a_size_takes_no_longer_than_it_promises(task, size, seconds, shared_data):
+    """In CPU time, on which what else runs has little bearing."""
+    start = time.process_time()
+    rows_of(task, size=size, data=shared_data)
+    assert time.process_time() - start < seconds
+
+
+def test_a_size_that_is_none_is_told():
+    with pytest.raises(ValueError, match="size='huge' was given; it is one of tiny, smoke, full"):
+        task_by_name("table-sim").problems("huge", 0)
+
+
 @pytest.mark.parametrize("task", REAL)
 def test_a_task_without_its_data_is_not_run(task, tmp_path, monkeypatch):
     monkeypatch.setenv("CELLTREEQM_DATA", str(tmp_path))
@@ -61,6 +77,18 @@ def test_a_task_without_its_data_is_not_run(task, tmp_path, monkeypatch):
     report = run_benchmark([task], ["direct"], folder=tmp_path / "results", size="tiny")
     assert report.not_run[task].startswith("data missing")
     assert report.done == 0
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "plain"])
+@pytest.mark.parametrize("task", REAL)
+def test_a_damaged_file_is_named(task, damage, shared_data, tmp_path):
+    for name in task_by_name(task).files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        content = (shared_data / name).read_bytes()
+        damaged = {"cut": content[:3000], "empty": b"", "plain": b"a,b\n1,2\n"}
+        (tmp_path / name).write_bytes(damaged[damage] if name.endswith(".gz") else content)
+    with pytest.raises(ValueError, match=rf"{task_by_name(task).files[0]} cannot be read as a table .* Is it whole"):
+        list(task_by_name(task).problems("tiny", 0, data=tmp_path))
 
 
 def test_real_baselines_are_those_known(shared_data):
@@ -75,6 +103,9 @@ def test_permuted_leaves_leave_nothing_of_the_lineage(shared_data):
     nulls = [row["metrics"]["QD"] for row in rows if row["control"] == "permuted-leaves"]
     assert np.allclose(nulls, 2 / 3, atol=0.03)  # two thirds of quartets differ by chance
     assert rows[0]["metrics"]["QD"] < 0.3
+    for row in rows:  # the base of a null is computed anew, against the permuted tree
+        if row["features"] == "given" and not row["honors_prior"]:
+            assert row["metrics"]["QD direct"] == row["metrics"]["QD"]
 
 
 def test_the_supervised_table_has_every_column_and_never_honours_the_truth():

@@ -4,10 +4,13 @@ import csv
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
-from celltreeqm.benchmark import Method, _methods, method_names, task_names
+from celltreeqm.benchmark import Method, _methods, load_results, method_names, task_names
 from celltreeqm.cli import main
+
+TIMINGS = ["wall_seconds", "cpu_seconds", "peak_memory"]
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +65,18 @@ def test_seeds_shards_and_folder_are_those_asked_for(tmp_path):
     assert files(tmp_path / "part2") == ["tiny_direct_6"]
 
 
+def test_a_dask_cluster_gives_the_results_of_local_workers(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=None
+    ) as cluster:
+        on_cluster = ("--scheduler", cluster.scheduler_address)
+        assert run("run", "table-sim", "--size", "tiny", "--seeds", 2, "-o", "there", *on_cluster) == 0
+    assert run_tiny("table-sim", "--seeds", 2, "-o", "here") == 0
+    there, here = (load_results(tmp_path / name).drop(columns=TIMINGS) for name in ("there", "here"))
+    pd.testing.assert_frame_equal(there, here)
+
+
 def test_a_table_is_written_as_its_ending_says_and_not_over_another(tmp_path, capsys):
     assert run_tiny("sim-partition", "-o", tmp_path / "r") == 0
     table = ("table", "sim-partition", "--results", tmp_path / "r")
@@ -84,7 +99,7 @@ def test_a_table_is_written_as_its_ending_says_and_not_over_another(tmp_path, ca
 
 def test_missing_data_are_said_and_nothing_takes_their_place(tmp_path, capsys):
     assert run_tiny("real-epic190") == 0
-    assert "not run: real-epic190: data missing (" in capsys.readouterr().out
+    assert "real-epic190: not run: data missing (" in capsys.readouterr().out
     assert files(tmp_path / "benchmark-results") == []
     for folder in ("benchmark-results", "never"):
         assert run("table", "real-epic190", "--results", folder) == 0

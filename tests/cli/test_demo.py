@@ -4,10 +4,12 @@ import csv
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import celltreeqm as ctq
 from celltreeqm.cli import main
+from celltreeqm.cli._demo import _draw
 
 pytest.importorskip("matplotlib")
 
@@ -67,6 +69,15 @@ def test_the_comparison_is_that_of_the_trees_written(folder):
         assert {key: float(value) for key, value in rows[row].items() if key != "tree"} == pytest.approx(
             expected, abs=1e-4
         )
+
+
+def test_what_a_prior_flatters_never_stands_alone_in_the_figure():
+    truth = ctq.random_tree(8, seed=0)
+    row = {"rf": 0.5, "quartet_distance": 0.1, "rf_untraced": 0.25, "quartet_distance_untraced": 0.4}
+    figure = _draw(truth, truth, truth, pd.DataFrame({"without prior": row, "with prior": row}).T)
+    _, *titles = (ax.get_title(loc="left") for ax in figure.axes)
+    below = "RF 0.50\nuntraced: RF 0.25, QD 0.40"
+    assert titles == [f"without prior: {below}", f"with prior: {below}"]
 
 
 def test_the_tree_with_prior_displays_it_and_the_other_is_built_from_the_features(folder):

@@ -299,6 +299,11 @@ def test_numpys_false_is_false():
     assert evaluate(TREE, TRUTH, prior=TREE, honor_prior=np.bool_(True)).table["given"].any()
 
 
+def test_a_word_is_neither_true_nor_false():
+    with pytest.raises(TypeError, match="honor_prior='no' was given; True, False or None was needed"):
+        evaluate(TREE, TRUTH, prior=TREE, honor_prior="no")
+
+
 def test_one_level_instead_of_a_list_is_told_and_one_metric_is_shown():
     with pytest.raises(TypeError, match=r"levels=2 was given; a sequence of levels was needed: \[2\]"):
         evaluate(TREE, TRUTH, levels=2)

@@ -142,14 +142,13 @@ def test_copying_wins_the_supervised_task_without_learning():
     assert np.mean(direct) > 0.3
 
 
-@pytest.mark.parametrize("scenario", ["A1", "C2", "D3"])
+@pytest.mark.parametrize("scenario", [f"{letter}{number}" for letter in "ABCD" for number in (1, 2, 3)])
 def test_copying_wins_the_papers_simulations(scenario):
     simulation = simulate_scenario(scenario, seed=1)
     features = simulation.replicate(seed=2).features
-    assert (
-        robinson_foulds(copy_nearest_leaf(simulation.features, features, simulation.truth), simulation.truth) <= 0.001
-    )
-    assert robinson_foulds(DirectLearner().fit(features, simulation.leaves).tree(), simulation.truth) > 0.4
+    copied = copy_nearest_leaf(simulation.features, features, simulation.truth)
+    assert robinson_foulds(copied, simulation.truth) <= 0.001
+    assert robinson_foulds(DirectLearner().fit(features, simulation.leaves).tree(), simulation.truth) > 0.1
 
 
 def test_features_that_do_not_vary_are_of_no_account():
@@ -216,7 +215,7 @@ def test_held_out_leaves_are_a_split_in_order(n, fraction, seed):
     assert hold_out_leaves(leaves, fraction, seed=seed) == (kept, held_out)
 
 
-@pytest.mark.parametrize("fraction", [0, 1, -0.5, float("nan")])
+@pytest.mark.parametrize("fraction", [0, 1, -0.5, float("nan"), "0.2", None])
 def test_a_share_outside_0_and_1_is_refused(fraction):
     with pytest.raises(ValueError, match="a share between 0 and 1"):
         hold_out_leaves(list("abcdefghij"), fraction)
@@ -228,6 +227,19 @@ def test_a_fit_to_the_kept_leaves_builds_the_tree_of_the_held_out_ones():
     fit = DirectLearner().fit(table.loc[list(kept)], prior=TRUTH.restrict(kept))
     tree = fit.tree(table.loc[list(held_out)], honor_prior=False)
     assert evaluate(tree, TRUTH.restrict(held_out))["RF"] < 0.5
+
+
+def test_bad_seeds_are_told_in_a_sentence():
+    for call in (
+        lambda seed: permute_leaves(TRUTH, seed),
+        lambda seed: permute_cells(X, seed),
+        lambda seed: permute_genes(X, seed),
+        lambda seed: hold_out_leaves(TRUTH.leaves, seed=seed),
+    ):
+        with pytest.raises(ValueError, match="seed=-1 was given; a seed is a whole number of 0 or more"):
+            call(-1)
+        with pytest.raises(TypeError, match=r"seed='1' \(str\) was given; a whole number"):
+            call("1")
 
 
 def test_names_that_are_no_leaves_are_not_held_out():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from celltreeqm.simulate import random_tree
+from celltreeqm.simulate import random_tree, simulate_alternatives, simulate_brownian
 
 
 @pytest.mark.parametrize("n", [2, 4, 32])
@@ -85,6 +85,30 @@ def test_lengths_are_uniform_between_one_and_the_maximum():
 def test_the_seed_decides():
     assert random_tree(16, shape="yule", seed=1) == random_tree(16, shape="yule", seed=1)
     assert random_tree(16, shape="yule", seed=1) != random_tree(16, shape="yule", seed=2)
+
+
+@pytest.mark.parametrize(
+    ("seed", "kind", "sentence"),
+    [
+        ("1", TypeError, r"seed='1' \(str\) was given; a whole number, a numpy Generator or None was needed"),
+        (1.5, TypeError, r"seed=1.5 \(float\) was given; a whole number"),
+        (-1, ValueError, "seed=-1 was given; a seed is a whole number of 0 or more"),
+    ],
+)
+def test_bad_seeds_are_told_in_a_sentence(seed, kind, sentence):
+    tree = random_tree(4, seed=0)
+    for call in (
+        lambda: random_tree(4, seed=seed),
+        lambda: simulate_brownian(tree, 2, seed=seed),
+        lambda: simulate_alternatives(tree.leaves, 2, seed=seed),
+    ):
+        with pytest.raises(kind, match=sentence):
+            call()
+
+
+def test_true_is_no_number_of_leaves():
+    with pytest.raises(TypeError, match="n_leaves=True was given; a whole number was needed"):
+        random_tree(True)
 
 
 def test_bad_input_is_told_in_a_sentence():

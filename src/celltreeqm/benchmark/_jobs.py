@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from ._code_version import check_top_level, code_version
 from ._methods import Method, method_by_name
-from ._tasks import SIZES, DataMissing, Size, Task, task_by_name
+from ._tasks import DataMissing, Size, Task, check_size, task_by_name
 
 __all__ = ["Job", "in_shard", "parse_shard", "plan_jobs"]
 
@@ -79,8 +79,7 @@ def plan_jobs(
         check_top_level(task.generate, f"The generator of task {task.name!r}")
     for method in wanted:
         check_top_level(method.run, f"Method {method.name!r}")
-    if size not in SIZES:
-        raise ValueError(f"size={size!r} was given; it is one of {', '.join(SIZES)}.")
+    check_size(size)
     numbers = _numbers(seeds)
     jobs: list[Job] = []
     not_run: dict[str, str] = {}
@@ -122,7 +121,10 @@ def in_shard(jobs: Sequence[Job], shard: tuple[int, int] | None) -> list[Job]:
         return list(jobs)
     if isinstance(shard, str):
         raise TypeError(f"shard={shard!r} was given; two numbers were needed: parse_shard({shard!r}).")
-    i, n = shard
+    try:
+        i, n = map(operator.index, shard)
+    except (TypeError, ValueError):
+        raise TypeError(f"shard={shard!r} was given; two whole numbers were needed: (3, 20).") from None
     if not 1 <= i <= n:
         raise ValueError(f"Shard {i}/{n} was given; shards are counted from 1/{max(n, 1)} to {max(n, 1)}/{max(n, 1)}.")
     return list(jobs[i - 1 :: n])

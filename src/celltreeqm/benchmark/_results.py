@@ -35,7 +35,8 @@ def load_results(folder: str | os.PathLike[str]) -> pd.DataFrame:
     ``task``, ``size``, ``method``, ``seed``
         The job.
     ``status``, ``error``
-        "done", or "failed" with what was raised; a failed job is one row without scores.
+        "done", or "failed" with what was raised; a failed job is one row without scores, and so is one in which the
+        method built nothing.
     ``problem``, ``control``
         Its name, and "none" or which null it is.
     ``features``, ``honors_prior``
@@ -74,7 +75,7 @@ def load_results(folder: str | os.PathLike[str]) -> pd.DataFrame:
         versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items() if number)
         last = {"code": job["code"]["digest"], "versions": versions, "stale": is_stale(record), "file": path}
         took = {timing["problem"]: timing for timing in record["timings"]["problems"]}
-        for row in [{}] if record["status"] == "failed" else record["rows"]:
+        for row in record["rows"] or [{}]:
             plain = {name: value for name, value in row.items() if name not in ("info", "metrics", "given")}
             given = {"given": ", ".join(row.get("given", []))}
             metrics = row.get("metrics", {})

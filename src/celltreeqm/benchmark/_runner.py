@@ -61,7 +61,7 @@ class RunReport:
     def __str__(self) -> str:
         counts = f"{self.done} done, {self.failed} failed, {self.done_before} done before"
         lines = [counts + (f", {self.failed_before} failed before" if self.failed_before else "")]
-        lines += [f"not run: {task}: {why}" for task, why in self.not_run.items()]
+        lines += [f"{task}: not run: {why}" for task, why in self.not_run.items()]
         lines += [f"failed: {job}: {error}" for job, error in self.failures.items()]
         if self.stale:
             lines.append(f"stale: {len(self.stale)} results of another code version, not used")

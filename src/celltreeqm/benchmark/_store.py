@@ -8,6 +8,7 @@ import os
 import platform
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def read_results(folder: Path) -> dict[str, dict[str, Any]]:
         if not whole:
             raise ValueError(
                 f"{path} is no result of the benchmark, or was changed after it was written. Move it out of the "
-                "folder; a job whose result is missing is done again."
+                "folder, or use another folder for results; a job whose result is missing is done again."
             )
         results[path.relative_to(folder).as_posix()] = record
     return results
@@ -104,12 +105,13 @@ def _writer() -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Send the new name to the disk as well, where folders can be opened."""
+    """Send the new name to the disk as well, where folders can be opened and their file system knows how."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        with suppress(OSError):  # some that are mounted from elsewhere refuse; the result is there all the same
+            os.fsync(handle)
     finally:
         os.close(handle)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..evaluation import with_companions
 from ._means import ROW, means_over_seeds, no_means
 from ._tasks import SIZES
@@ -42,7 +44,7 @@ class Summary:
     against
         The method that the others are compared with, or None.
     notes
-        Sentences that belong under the table: failed jobs, and what is not shown and why.
+        Sentences that belong under the table: jobs that failed or built nothing, and what is not shown and why.
     failed
         Number of failed jobs by method.
     """
@@ -61,7 +63,7 @@ def summarize_results(
     task: str,
     *,
     size: str | None = None,
-    metrics: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
     against: str | None = None,
     not_run: str | None = None,
 ) -> Summary:
@@ -82,7 +84,7 @@ def summarize_results(
     size
         By default the largest for which there are results.
     metrics
-        Columns of the results to show, such as ``"RF delta_under_prior"``; those that must stand beside them
+        Columns of the results (or one) to show, such as ``"RF delta_under_prior"``; those that must stand beside them
         (:func:`~celltreeqm.evaluation.with_companions`) are added. By default those of the usual ones that have values.
     against
         The method to compare the others with.
@@ -111,8 +113,10 @@ def summarize_results(
     rows, notes = _of_one_code(rows[rows["size"] == chosen])
     failed = rows[rows["status"] == "failed"]
     done = rows[rows["status"] == "done"]
+    nothing = done["problem"].isna() if "problem" in done else np.ones(len(done), dtype=bool)
     jobs = rows.drop_duplicates(["method", "seed"])
-    notes += _failures(failed, jobs)
+    notes += _failures(failed, jobs) + _nothing_built(done[nothing], jobs)
+    done = done[~nothing]
     counts = {str(method): int(count) for method, count in failed["method"].value_counts().items()}
     if not len(done):
         return Summary(task, chosen, no_means(), (), against, notes, counts)
@@ -121,7 +125,7 @@ def summarize_results(
     if against is not None and against not in set(done["method"]):
         methods = ", ".join(done["method"].unique())
         raise ValueError(f"There are no results of method {against!r} to compare with, only of {methods}.")
-    shown = _metrics_to_show(done, metrics)
+    shown = _metrics_to_show(done, [metrics] if isinstance(metrics, str) else metrics)
     every = list(dict.fromkeys([*_with_values(done, _columns_known(done)), *shown]))
     table = means_over_seeds(done, every, beside_paper=chosen != "tiny", against=against)
     return Summary(task, chosen, table, shown, against, notes + left_out + _remarks(done, shown), counts)
@@ -166,6 +170,14 @@ def _failures(failed: pd.DataFrame, jobs: pd.DataFrame) -> tuple[str, ...]:
             f"{method}: {len(of_method)} of {total} jobs failed and are not in the means "
             f"(seed {first['seed']}: {first['error']})"
         )
+    return tuple(notes)
+
+
+def _nothing_built(rows: pd.DataFrame, jobs: pd.DataFrame) -> tuple[str, ...]:
+    notes = []
+    for method, of_method in rows.groupby("method", sort=False):
+        total = int((jobs["method"] == method).sum())
+        notes.append(f"{method}: nothing was built in {len(of_method)} of {total} jobs; the method is for other tasks")
     return tuple(notes)
 
 

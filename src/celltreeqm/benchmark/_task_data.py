@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,9 @@ from ..trees import Tree, prior_at_level, read_newick
 from ._problems import Problem, Scalar
 from ._task_simulations import known_leaves, stream, with_null
 from ._tasks import Size, register_task
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["real_epic190", "real_packer30", "tedsim"]
 
@@ -27,9 +32,7 @@ def real_epic190(size: Size, seed: int, folder: Path) -> Iterator[Problem]:
 
     Tiny: 48 of the cells, drawn at random.
     """
-    import pandas as pd
-
-    table = pd.read_csv(folder / "epic190/expression.csv.gz", index_col=0)
+    table = _read_table(folder / "epic190/expression.csv.gz", index_col=0)
     truth = read_newick(folder / "epic190/tree.nwk", rooted=True)
     share = 48 / truth.n_leaves if size == "tiny" else 1.0
     names = known_leaves(truth.leaves, share, stream(seed, "cells"))
@@ -40,9 +43,7 @@ def real_epic190(size: Size, seed: int, folder: Path) -> Iterator[Problem]:
 @register_task("real-packer30", files=("packer30/cells_by_gene.csv.gz", "packer30/tree.nwk"))
 def real_packer30(size: Size, seed: int, folder: Path) -> Iterator[Problem]:
     """C. elegans embryo, single cells of 30 leaves: the mean over each leaf's cells of the values as they are."""
-    import pandas as pd
-
-    cells = pd.read_csv(folder / "packer30/cells_by_gene.csv.gz")
+    cells = _read_table(folder / "packer30/cells_by_gene.csv.gz")
     truth = read_newick(folder / "packer30/tree.nwk", rooted=True)
     means = cells.groupby("leaf").mean().loc[list(truth.leaves)].to_numpy(dtype=np.float64)
     yield from _settings(means, truth, size, seed, {"data": "packer30"})
@@ -60,16 +61,23 @@ _COUNTS, _TREE = "tedsim/counts_{}_52382.csv.gz", "tedsim/tree_{}_52382.nwk"
 )
 def tedsim(size: Size, seed: int, folder: Path) -> Iterator[Problem]:
     """TedSim counts, heritable (l1) and hardly so (l0p05): random single cells, normalised to equal totals, log1p."""
-    import pandas as pd
-
     n = {"tiny": 24, "smoke": 64, "full": 128}[size]
     for kind in _TEDSIM:
-        counts = pd.read_csv(folder / _COUNTS.format(kind)).to_numpy(dtype=np.float64).T
+        counts = _read_table(folder / _COUNTS.format(kind)).to_numpy(dtype=np.float64).T
         whole = read_newick(folder / _TREE.format(kind), rooted=True)
         cells = known_leaves([f"t{i + 1}" for i in range(len(counts))], n / len(counts), stream(seed, "cells"))
         rows = [int(name.removeprefix("t")) - 1 for name in cells]
         info: dict[str, Scalar] = {"data": f"tedsim {kind}"}
         yield from _settings(_log_normalised(counts)[rows], whole.restrict(cells).reorder(cells), size, seed, info)
+
+
+def _read_table(path: Path, index_col: int | None = None) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        return pd.read_csv(path, index_col=index_col)
+    except (ValueError, OSError, EOFError, zlib.error) as error:  # few of which name the file
+        raise ValueError(f"{path} cannot be read as a table ({error}). Is it whole? Get it again.") from error
 
 
 def _settings(

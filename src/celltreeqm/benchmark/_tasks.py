@@ -12,7 +12,7 @@ from typing import Literal, get_args
 from ._problems import Problem
 from ._registry import Registry
 
-__all__ = ["SIZES", "DataMissing", "Size", "Task", "register_task", "task_by_name", "task_names"]
+__all__ = ["SIZES", "DataMissing", "Size", "Task", "check_size", "register_task", "task_by_name", "task_names"]
 
 Size = Literal["tiny", "smoke", "full"]
 SIZES: tuple[Size, ...] = get_args(Size)
@@ -63,7 +63,10 @@ class Task:
         ------
         DataMissing
             If a file that the task reads is not there.
+        ValueError
+            If there is no such size.
         """
+        check_size(size)
         if not self.files:
             return self.generate(size, seed)
         return self.generate(size, seed, self._folder(data))
@@ -89,6 +92,12 @@ class Task:
                 f"{Path(named)}. Name another folder with --data or in CELLTREEQM_DATA."
             )
         return Path(named)
+
+
+def check_size(size: str) -> None:
+    """Refuse what is no size."""
+    if size not in SIZES:
+        raise ValueError(f"size={size!r} was given; it is one of {', '.join(SIZES)}.")
 
 
 _tasks = Registry[Task]("task", lambda task: task.generate)

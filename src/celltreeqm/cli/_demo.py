@@ -130,7 +130,10 @@ def _draw(truth: Tree, plain: Tree, honoring: Tree, comparison: pd.DataFrame) ->
 
     founders = {leaf: f"clade {i + 1}" for i, clade in enumerate(truth.clades(2)) for leaf in clade}
     figure = Figure(figsize=(11, max(3.0, 0.17 * truth.n_leaves + 0.8)), layout="constrained")
-    titles = ["truth"] + [f"{tree}: RF {rf:.2f}" for tree, rf in comparison["rf"].items()]
+    titles = ["truth"] + [  # what a prior flatters never stands alone
+        f"{tree}: RF {row['rf']:.2f}\nuntraced: RF {row['rf_untraced']:.2f}, QD {row['quartet_distance_untraced']:.2f}"
+        for tree, row in comparison.iterrows()
+    ]
     for i, (ax, tree) in enumerate(zip(figure.subplots(1, 3), (truth, plain, honoring), strict=True)):
         pl.tree(tree, ax=ax, color=founders, truth=truth)
         ax.set_title(titles[i], loc="left", fontsize=10)

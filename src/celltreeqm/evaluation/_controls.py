@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..learners import check_features
 from ..learners._features import FeatureMatrix, own_row_names
+from ..seeds import Seed, seeded_generator
 from ..trees import Tree
 from ..trees._tree_checks import check_tree, checked_leaves
 
@@ -102,9 +104,7 @@ class HeldOutLeaves(NamedTuple):
     held_out: tuple[str, ...]
 
 
-def hold_out_leaves(
-    leaves: Sequence[str], fraction: float = 0.2, *, seed: int | np.random.Generator | None = None
-) -> HeldOutLeaves:
+def hold_out_leaves(leaves: Sequence[str], fraction: float = 0.2, *, seed: Seed = None) -> HeldOutLeaves:
     """Split leaves at random into some to fit on and some to test on.
 
     A fit to the kept leaves, with the true tree restricted to them as its prior, is scored on the tree that it builds
@@ -127,15 +127,15 @@ def hold_out_leaves(
     """
     leaves = checked_leaves(leaves)
     n = len(leaves)
-    if not 0 < fraction < 1:
-        raise ValueError(f"fraction={fraction} was given; a share between 0 and 1 was needed.")
+    if not (isinstance(fraction, numbers.Real) and 0 < fraction < 1):
+        raise ValueError(f"fraction={fraction!r} was given; a share between 0 and 1 was needed.")
     out = math.floor(fraction * n + 1e-9)
     if min(out, n - out) < _LEAST:
         raise ValueError(
             f"Of {n} leaves, fraction={fraction} holds out {out} and keeps {n - out}; either side needs {_LEAST} "
             "or more."
         )
-    gone = set(np.random.default_rng(seed).permutation(n)[:out].tolist())
+    gone = set(seeded_generator(seed).permutation(n)[:out].tolist())
     return HeldOutLeaves(
         kept=tuple(name for i, name in enumerate(leaves) if i not in gone),
         held_out=tuple(name for i, name in enumerate(leaves) if i in gone),

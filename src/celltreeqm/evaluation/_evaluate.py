@@ -166,6 +166,8 @@ def _recovery_rows(selected: ArrayLike | None, signal: ArrayLike | None) -> list
 
 
 def _is_honored(tree: Tree, priors: tuple[Tree, ...], said: bool | None) -> bool:
+    if said is not None and not isinstance(said, bool | np.bool_):
+        raise TypeError(f"honor_prior={said!r} was given; True, False or None was needed.")
     if not priors or (said is not None and not said):
         return False
     shown = displays(tree, priors)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..learners._features import FeatureMatrix, feature_values
+from ..seeds import Seed, seeded_generator
 from ..trees import Tree
 from ..trees._tree_checks import check_tree, some_names
 
@@ -19,16 +20,14 @@ __all__ = ["permute_cells", "permute_genes", "permute_leaves"]
 
 
 @overload
-def permute_leaves(trees: Tree, seed: int | np.random.Generator | None = None) -> Tree: ...
+def permute_leaves(trees: Tree, seed: Seed = None) -> Tree: ...
 
 
 @overload
-def permute_leaves(trees: Sequence[Tree], seed: int | np.random.Generator | None = None) -> tuple[Tree, ...]: ...
+def permute_leaves(trees: Sequence[Tree], seed: Seed = None) -> tuple[Tree, ...]: ...
 
 
-def permute_leaves(
-    trees: Tree | Sequence[Tree], seed: int | np.random.Generator | None = None
-) -> Tree | tuple[Tree, ...]:
+def permute_leaves(trees: Tree | Sequence[Tree], seed: Seed = None) -> Tree | tuple[Tree, ...]:
     """The tree with the names of its leaves shuffled: the paper's "-p".
 
     Everything is then learned from, and scored against, the permuted tree, its direct baseline too; the features stay
@@ -64,7 +63,7 @@ def permute_leaves(
     for tree in several:
         check_tree(tree)
     names = several[0].leaves
-    drawn = np.random.default_rng(seed).permutation(len(names)).tolist()
+    drawn = seeded_generator(seed).permutation(len(names)).tolist()
     new_name = {name: names[i] for name, i in zip(names, drawn, strict=True)}
     for i, tree in enumerate(several[1:], start=2):
         foreign = [name for name in tree.leaves if name not in new_name]
@@ -77,7 +76,7 @@ def permute_leaves(
     return permuted[0] if isinstance(trees, Tree) else permuted
 
 
-def permute_cells(features: FeatureMatrix, seed: int | np.random.Generator | None = None) -> NDArray[np.float64]:
+def permute_cells(features: FeatureMatrix, seed: Seed = None) -> NDArray[np.float64]:
     """float[n, g], the features with the rows shuffled within each feature, each feature on its own.
 
     Every feature keeps its values, and loses which leaf has which; so features no longer vary together.
@@ -87,10 +86,10 @@ def permute_cells(features: FeatureMatrix, seed: int | np.random.Generator | Non
     >>> permute_cells([[1, 10], [2, 20], [3, 30]], seed=0).sum(axis=0)
     array([ 6., 60.])
     """
-    return np.random.default_rng(seed).permuted(feature_values(features)[0], axis=0)
+    return seeded_generator(seed).permuted(feature_values(features)[0], axis=0)
 
 
-def permute_genes(features: FeatureMatrix, seed: int | np.random.Generator | None = None) -> NDArray[np.float64]:
+def permute_genes(features: FeatureMatrix, seed: Seed = None) -> NDArray[np.float64]:
     """float[n, g], the features with the entries shuffled within each cell, each cell on its own.
 
     Every cell keeps its values, and loses which feature has which; sums and norms over a cell's features survive.
@@ -100,7 +99,7 @@ def permute_genes(features: FeatureMatrix, seed: int | np.random.Generator | Non
     >>> permute_genes([[1, 10], [2, 20], [3, 30]], seed=0).sum(axis=1)
     array([11., 22., 33.])
     """
-    return np.random.default_rng(seed).permuted(feature_values(features)[0], axis=1)
+    return seeded_generator(seed).permuted(feature_values(features)[0], axis=1)
 
 
 def _in_order_of(tree: Tree, names: Sequence[str]) -> Tree:

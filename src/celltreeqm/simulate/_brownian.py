@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..seeds import Seed, seeded_generator
 from ..trees import Tree
 from ..trees._tree_checks import check_tree
 from ._numbers import check_whole
@@ -22,7 +23,7 @@ def simulate_brownian(
     *,
     increments: Increments = "variance",
     heritability: ArrayLike = 1.0,
-    seed: int | np.random.Generator | None = None,
+    seed: Seed = None,
 ) -> NDArray[np.float64]:
     r"""Features of the leaves that evolve by Brownian motion from zero at the root.
 
@@ -87,7 +88,7 @@ def simulate_brownian(
         wrong = share[~((share >= 0) & (share <= 1))].flat[0]
         raise ValueError(f"A heritability of {wrong} was given; it lies between 0 and 1.")
     sd = lengths if increments == "sd" else np.sqrt(lengths)
-    rng = np.random.default_rng(seed)
+    rng = seeded_generator(seed)
     states = rng.normal(size=(tree.n_nodes, n_features)) * sd[:, None]
     variance = sd**2  # 0 at the root, as its length is
     for node in range(tree.n_nodes - 2, -1, -1):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..seeds import Seed, seeded_generator
 from ..trees import Tree
 from ..trees._tree_checks import checked_leaves
 from ._brownian import Increments, simulate_brownian
@@ -36,7 +37,7 @@ def simulate_alternatives(
     shape: Shape = "balanced",
     max_length: float = 2.0,
     increments: Increments = "variance",
-    seed: int | np.random.Generator | None = None,
+    seed: Seed = None,
 ) -> tuple[NDArray[np.float64], tuple[Tree, ...]]:
     r"""Features that evolve along trees other than the lineage (the paper's *alternative tree noise*).
 
@@ -75,7 +76,7 @@ def simulate_alternatives(
     leaves = checked_leaves(leaves)
     n = len(leaves)
     check_groups(n, n_trees, shape)
-    of_groups, of_trees, of_features = np.random.default_rng(seed).spawn(3)
+    of_groups, of_trees, of_features = seeded_generator(seed).spawn(3)
     groups = of_groups.permutation(n).reshape(n_trees, n // n_trees)
     features = np.empty((n, n_features))
     trees = []

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ..seeds import Seed, seeded_generator
 from ..trees import Tree
 from ._numbers import check_number, check_whole
 
@@ -20,7 +21,7 @@ def random_tree(
     *,
     shape: Shape = "balanced",
     max_length: float = 2.0,
-    seed: int | np.random.Generator | None = None,
+    seed: Seed = None,
 ) -> Tree:
     r"""A rooted binary tree with branch lengths drawn from :math:`\mathrm{Uniform}(1, w_{\max})`.
 
@@ -49,7 +50,7 @@ def random_tree(
     ('t1', 't2', 't3', 't4', 't5')
     """
     check_model(n_leaves, shape, max_length)
-    rng = np.random.default_rng(seed)
+    rng = seeded_generator(seed)
     if shape == "balanced":
         parent = _balanced(n_leaves)
     elif shape == "yule":

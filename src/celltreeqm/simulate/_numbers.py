@@ -8,8 +8,8 @@ __all__ = ["check_number", "check_whole"]
 
 
 def check_whole(value: object, name: str) -> None:
-    """Refuse what is no whole number by its type: 2.0 and "2" are none."""
-    if not isinstance(value, numbers.Integral):
+    """Refuse what is no whole number by its type: 2.0, "2" and True are none."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name}={value!r} was given; a whole number was needed.")
 
 
