@@ -2,6 +2,7 @@
 
 from . import _method_direct as _method_direct
 from . import _method_learners as _method_learners
+from . import _method_quartet as _method_quartet
 from . import _task_data as _task_data
 from . import _task_simulations as _task_simulations
 from ._format_table import format_table as format_table

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
 from ..evaluation import copy_nearest_leaf
 from ..learners import DirectLearner, Fit
+from ..learners.heritable._fit import standardized
 from ..trees import Tree
 from ._methods import Outcome, register_method
 from ._problems import Problem
 
-__all__ = ["copy_nearest", "direct", "tree_of_labelled", "trees_of"]
+__all__ = ["copy_nearest", "direct", "direct_standardized", "pca", "random_projection", "tree_of_labelled", "trees_of"]
 
 
 @register_method("direct")
@@ -36,6 +42,33 @@ def copy_nearest(problem: Problem, seed: int) -> Outcome:
     )
 
 
+@register_method("direct-standardized")
+def direct_standardized(problem: Problem, seed: int) -> Outcome:
+    """A control for what standardises features: neighbour joining on Euclidean distances of standardised features."""
+    tables = {"given": problem.features, **problem.test}
+    return Outcome({name: _joined(standardized(table), problem) for name, table in tables.items()})
+
+
+@register_method("pca")
+def pca(problem: Problem, seed: int) -> Outcome:
+    """Neighbour joining on the first 5, 10 and 20 principal components."""
+    centred = problem.features - problem.features.mean(axis=0)
+    left, singular, _ = np.linalg.svd(centred, full_matrices=False)
+    points = left * singular
+    return Outcome({f"pca-{d}": _joined(points[:, :d], problem) for d in (5, 10, 20)})
+
+
+@register_method("random-projection")
+def random_projection(problem: Problem, seed: int) -> Outcome:
+    """Neighbour joining after a Gaussian random projection to 2, 5 and 10 dimensions."""
+    rng = np.random.default_rng(seed)
+    trees = {}
+    for d in (2, 5, 10):
+        directions = rng.normal(scale=1 / math.sqrt(d), size=(problem.features.shape[1], d))
+        trees[f"projection-{d}"] = _joined(problem.features @ directions, problem)
+    return Outcome(trees)
+
+
 def trees_of(fit: Fit, problem: Problem, *, honor_prior: bool) -> dict[str, Tree]:
     """The trees of a fit from the problem's features and its test tables; none under a prior that must not be honoured.
 
@@ -54,3 +87,7 @@ def tree_of_labelled(fit: Fit, problem: Problem) -> Tree | None:
     if not 0 < len(rows) < len(problem.leaves):
         return None
     return fit.tree(problem.features[rows], leaves=[problem.leaves[row] for row in rows], honor_prior=False)
+
+
+def _joined(points: NDArray[np.float64], problem: Problem) -> Tree:
+    return DirectLearner().fit(points, problem.leaves, seed=0).tree()

@@ -55,12 +55,36 @@ class Counterpart:
 
 
 _SIMULATED = "tbl:supervised_simulation"
+_ABLATION = "tbl:loss_ablation"
 
 # At size "tiny" the problems are smaller than the paper's, so nothing of it stands beside them.
 COUNTERPARTS: tuple[Counterpart, ...] = (
     *(
         Counterpart("table-sim", "direct", features, "RF", column, _SIMULATED, "", "{scenario}", column)
         for features, column in (("signal", "Direct Recon. Signal"), ("given", "Direct Recon. Noisy"))
+    ),
+    *(
+        Counterpart("table-sim", method, "replicate", metric, column, _SIMULATED, "", "{scenario}", column)
+        for method, metric, column in (
+            ("quartet-scratch", "RF", "CellTreeQM F"),
+            ("quartet-scratch-gate", "RF", "CellTreeQM G"),
+            ("quartet-scratch-gate", "recall", "Recall"),
+            ("quartet-scratch-gate", "precision", "Precis."),
+        )
+    ),
+    *(
+        Counterpart(
+            "ablation", "ablated-quartet", "replicate", "RF", "Relative RF", _ABLATION, group, "{row}", "Relative RF"
+        )
+        for group in ("", *(f"Quartet Sampling: {mode}" for mode in ("mismatched", "matched", "all")))
+    ),
+    *(
+        Counterpart("sim-unsupervised", method, f"{short}-{d}", "RF", name, "app:unsupervised", "", "RF", f"{name} {d}")
+        for method, short, name, dimensions in (
+            ("pca", "pca", "PCA", (5, 10, 20)),
+            ("random-projection", "projection", "Random projection", (2, 5, 10)),
+        )
+        for d in dimensions
     ),
     *(
         Counterpart("sim-unsupervised", "direct", features, "RF", column, "app:unsupervised", "", "RF", column)

@@ -38,8 +38,11 @@ class Problem:
         bool[g], which features follow the truth, or None where that is not known.
     test
         Further tables of the same features and leaves, by name ("replicate", "fresh"): never trained on.
+    validation
+        float[n, g], one more such table, which a method may choose by, or None.
     control
-        "none", or which null this problem is ("permuted-leaves", ...): its scores say what chance and the prior give.
+        "none", or which null or control this problem is ("permuted-leaves", "held-out-leaves", ...): its scores say
+        what chance, the prior or recognising leaves gives.
     info
         Further columns of the problem's rows (scenario, level, kappa, ...).
     """
@@ -52,18 +55,22 @@ class Problem:
     honor_prior: bool = True
     signal: NDArray[np.bool_] | None = None
     test: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    validation: NDArray[np.float64] | None = None
     control: str = "none"
     info: Mapping[str, Scalar] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", _read_only(self.features))
         object.__setattr__(self, "test", {name: _read_only(table) for name, table in self.test.items()})
+        if self.validation is not None:
+            object.__setattr__(self, "validation", _read_only(self.validation))
         if set(self.leaves) != set(self.truth.leaves):
             raise ValueError(
                 f"Problem {self.name!r} has {len(self.leaves)} leaves and a truth on {self.truth.n_leaves}, not the "
                 "same; restrict the truth to the leaves of the data."
             )
-        for name, table in {"features": self.features, **self.test}.items():
+        others = {} if self.validation is None else {"validation": self.validation}
+        for name, table in {"features": self.features, **others, **self.test}.items():
             if table.shape[:1] != (len(self.leaves),) or table.shape != self.features.shape:
                 raise ValueError(
                     f"Table {name!r} of problem {self.name!r} has shape {table.shape}; "

@@ -16,31 +16,95 @@ from ._methods import Outcome, register_method
 from ._problems import Problem
 from ._tasks import Size, register_task
 
-__all__ = ["known_leaves", "stream", "with_null"]
+__all__ = ["ABLATION", "known_leaves", "stream", "with_null"]
 
+_VALIDATION = 2**40  # seeds of the replicates that are chosen by: never one that is tested on
 _TABLE = tuple(f"{letter}{number}" for letter in "ABCD" for number in (1, 2, 3))
 
 
 @register_task("table-sim")
 def table_sim(size: Size, seed: int) -> Iterator[Problem]:
     """The paper's table of simulations A1 to D3: supervised, tested on a replicate and on a fresh realisation."""
-    scenarios = {"tiny": ("A1", "D1"), "smoke": ("A1", "B1", "C1", "D1"), "full": _TABLE}[size]
-    for name in scenarios:
-        simulation = simulate_scenario(name, leaves=16 if size == "tiny" else None, seed=seed)
-        yield Problem(
-            name,
-            simulation.features,
-            simulation.leaves,
-            simulation.truth,
-            prior=simulation.truth,
-            honor_prior=False,
-            signal=simulation.signal,
-            test={
-                "replicate": simulation.replicate(seed).features,
-                "fresh": simulation.fresh(seed).features,
-            },
-            info={"scenario": name, "leaves": len(simulation.leaves)},
+    for name in _scenarios(size):
+        yield _supervised(name, size, seed)
+
+
+@register_task("table-sim-controls")
+def table_sim_controls(size: Size, seed: int) -> Iterator[Problem]:
+    """What the scores of table-sim must be compared with: leaves permuted, and a quarter of the leaves held out.
+
+    Held-out leaves are not in the prior; their tree, "unlabelled-leaf RF", tells whether lineage was learned or leaves.
+    """
+    for name in _scenarios(size):
+        problem = _supervised(name, size, seed)
+        truth = permute_leaves(problem.truth, stream(seed, "permuted leaves"))
+        yield replace(
+            problem,
+            name=f"{name}, leaves permuted",
+            truth=truth,
+            prior=truth,
+            signal=None,
+            test={"replicate": problem.test["replicate"]},
+            control="permuted-leaves",
         )
+        known = known_leaves(problem.leaves, 0.75, seed)
+        yield replace(
+            problem,
+            name=f"{name}, leaves held out",
+            prior=problem.truth.restrict(known),
+            test={},
+            validation=None,
+            control="held-out-leaves",
+        )
+
+
+# Only what differs from the paper's baseline, by the names of the settings
+ABLATION: dict[str, dict[str, str | float]] = {
+    "baseline": {},
+    "a1": {"deviation": 0.0},
+    "a2": {"additivity": 0.0},
+    **{f"b{i}": {"additivity": w} for i, w in enumerate((0.005, 0.01, 0.1, 0.5, 1.0, 4.0), start=1)},
+    "d1": {"close": 1.0, "push": 0.0},
+    "d2": {"close": 0.0, "push": 10.0},
+    **{f"e{i}": {"push": w} for i, w in enumerate((1.0, 2.0, 5.0, 20.0, 30.0), start=1)},
+    **{f"f{i}": {"margin": m} for i, m in enumerate((0.0, 0.1, 0.3, 0.7, 1.0), start=1)},
+    "g1": {"quartets": "matched"},
+    "g2": {"quartets": "all"},
+}
+
+
+@register_task("ablation", only_method="ablated-quartet")
+def ablation(size: Size, seed: int) -> Iterator[Problem]:
+    """The paper's study of loss components (tbl:loss_ablation), on scenario C2 in place of its real data."""
+    rows = ("baseline", "a1", "a2", "g1") if size == "tiny" else ABLATION
+    for row in rows:
+        problem = _supervised("C2", size, seed)
+        steps = {"tiny": 20, "smoke": 60, "full": 600}[size]
+        yield replace(problem, name=row, info={**problem.info, "row": row, "steps": steps, **ABLATION[row]})
+
+
+def _scenarios(size: Size) -> tuple[str, ...]:
+    return {"tiny": ("A1", "D1"), "smoke": ("A1", "B1", "C1", "D1"), "full": _TABLE}[size]
+
+
+def _supervised(name: str, size: Size, seed: int) -> Problem:
+    """A scenario whose whole tree is known, with replicates to choose by and to test on."""
+    simulation = simulate_scenario(name, leaves=16 if size == "tiny" else None, seed=seed)
+    return Problem(
+        name,
+        simulation.features,
+        simulation.leaves,
+        simulation.truth,
+        prior=simulation.truth,
+        honor_prior=False,
+        signal=simulation.signal,
+        test={
+            "replicate": simulation.replicate(seed).features,
+            "fresh": simulation.fresh(seed).features,
+        },
+        validation=simulation.replicate(_VALIDATION + seed).features,
+        info={"scenario": name, "leaves": len(simulation.leaves)},
+    )
 
 
 @register_task("sim-partition")
