@@ -105,10 +105,10 @@ class Constraints:
         self._next_way = None
         if self._way is not None and self._way.has_beside(a, b):
             return True
+        of_a, of_b = (self.attached[:, [a, b]] >= 0).T.tolist()
         for (p, q), spanning in self._spanning.items():
-            for x, y in ((a, b), (b, a)):
-                knows = self.attached[:, [x, y]] >= 0
-                if knows[p, 0] and knows[q, 1] and not knows[q, 0] and not knows[p, 1]:
+            for x, y, of_x, of_y in ((a, b, of_a, of_b), (b, a, of_b, of_a)):
+                if of_x[p] and of_y[q] and not of_x[q] and not of_y[p]:
                     z = (self._some_leaf[p, x], self._some_leaf[q, y])
                     for shared in self._shared_items(p, q, spanning, (a, b)):
                         if self._contradiction(p, q, [*shared, z]) is not None:
