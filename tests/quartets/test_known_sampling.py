@@ -1,9 +1,11 @@
+import time
 from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import pdist, squareform
 from scipy.stats import chisquare
 
 from celltreeqm.quartets import (
@@ -13,7 +15,7 @@ from celltreeqm.quartets import (
     rank_quartets,
     sample_known_quartets,
 )
-from celltreeqm.trees import Tree, common_refinement, prior_from_clades
+from celltreeqm.trees import Tree, common_refinement, prior_at_level, prior_from_clades, upgma
 from tests import oracles
 from tests.strategies import partition_and_backbones, priors_of, trees
 
@@ -97,6 +99,22 @@ def test_draws_are_uniform_over_quartets_and_over_their_orders(prior):
     for fair in (a < b, c < d, np.minimum(a, b) < np.minimum(c, d)):
         assert abs(fair.mean() - 0.5) < 5 * 0.5 / np.sqrt(len(fair))
     assert (quartets.topology == 0).all()
+
+
+@pytest.mark.slow
+def test_a_million_take_less_than_50_milliseconds_however_few_the_prior_knows():
+    embryo = upgma(squareform(pdist(np.random.default_rng(0).normal(size=(295, 5)))), names(295))
+    least = []
+    for prior in (prior_at_level(embryo, 2), prior_from_clades([0, 0, *range(1, 299)], names(300))):
+        known, times = KnownQuartets(prior), []
+        for seed in range(6):
+            start = time.process_time()
+            known.sample(1_000_000, seed=seed)
+            times.append(time.process_time() - start)
+        least.append(min(times))
+    common, rare = least
+    assert common < 0.05  # twice what it takes
+    assert rare < 1.5 * common
 
 
 @settings(max_examples=50)

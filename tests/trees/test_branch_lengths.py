@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from itertools import combinations, pairwise
 
@@ -109,6 +110,21 @@ def test_the_optimality_conditions_hold_at_300_leaves(kind):
     assert 0 < free.sum() < len(free)
     assert (np.abs(slope[free]) <= tolerance[free]).all()
     assert (slope[~free] >= -tolerance[~free]).all()
+
+
+def test_a_thousand_leaves_are_fitted_without_the_path_matrix():
+    n = 1000
+    tree, rng = random_tree(n, 4)
+    distances = tree.distances() * np.exp(rng.normal(scale=0.2, size=(n, n)))
+    distances = distances + distances.T
+    fit_branch_lengths(tree.restrict(tree.leaves[:8]), distances, tree.leaves)
+    tracemalloc.start()
+    fitted = fit_branch_lengths(tree, distances)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < n * (n - 1) / 2 * (2 * n - 3) / 4  # a quarter of the path matrix in bytes
+    assert np.linalg.norm(fitted.distances() - distances) < np.linalg.norm(2 * tree.distances() - distances)
+    assert fitted.lengths.min() == 0
 
 
 def test_rows_may_come_in_any_order_with_others_among_them_and_as_a_table():

@@ -206,6 +206,38 @@ def test_many_traced_clones_and_partial_clades_never_dead_end(seed):
     assert all(displays(tree, prior) for prior in priors)
 
 
+def clades_and_clones_of(n: int, clones: int, overlapping: bool, seed: int) -> tuple[Tree, list[Tree]]:
+    rng = np.random.default_rng(seed)
+    truth = random_tree(n, seed)
+    if overlapping:
+        parts = [rng.choice(n, int(rng.integers(4, n // 2)), replace=False) for _ in range(clones)]
+    else:
+        parts = np.array_split(rng.permutation(n), clones + 1)[:clones]
+    clones_apart = [truth.restrict([truth.leaves[i] for i in part]) for part in parts]
+    return truth, [prior_at_level(truth, int(rng.integers(1, 5))), *clones_apart]
+
+
+SEARCH_FAILS = [(26, 6, True, 22), (40, 4, False, 6), (66, 6, True, 18)]
+
+
+@pytest.mark.parametrize(("n", "clones", "overlapping", "seed"), SEARCH_FAILS)
+def test_clades_and_clones_of_one_lineage_never_dead_end_where_the_search_does(n, clones, overlapping, seed):
+    """Second thoughts find no way at the start (the first two) or later on (the third); roots or the kept way do."""
+    truth, priors = clades_and_clones_of(n, clones, overlapping, seed)
+    tree = neighbor_joining(random_distances(n, seed), truth.leaves, prior=priors)
+    assert all(displays(tree, prior) for prior in priors)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("overlapping", [False, True])
+def test_clades_and_clones_of_large_lineages_never_dead_end(overlapping):
+    for seed in range(40):
+        n = 60 + seed
+        truth, priors = clades_and_clones_of(n, 2 + seed % 5, overlapping, seed)
+        tree = BUILDERS[seed % 3](random_distances(n, seed), truth.leaves, prior=priors)
+        assert all(displays(tree, prior) for prior in priors)
+
+
 @builders
 @given(st.data())
 def test_rerooting_a_prior_changes_nothing(build, data):
@@ -314,7 +346,7 @@ def test_ten_thousand_leaves_take_seconds_and_a_copy_of_the_matrix():
     start = time.process_time()
     tree = neighbor_joining(d, names(10_000))
     assert tree.n_leaves == 10_000
-    assert time.process_time() - start < 75  # five times what it takes
+    assert time.process_time() - start < 25  # five times what it takes
 
 
 @pytest.mark.parametrize("kind", ["noise", "heavy"])

@@ -177,6 +177,14 @@ def test_too_many_leaves_for_exact_counts_are_refused() -> None:
         quartet_agreement(star, star)
 
 
+def test_trees_of_295_leaves_take_less_than_50_milliseconds() -> None:
+    first, second = random_tree(295, 0), random_tree(295, 1)
+    quartet_distance(first, second)
+    start = time.process_time()
+    quartet_distance(first, second)
+    assert time.process_time() - start < 0.05  # fifty times what it takes
+
+
 def test_different_leaves_are_refused_by_name() -> None:
     first, second = Tree([4, 4, 4, 4, -1], list("abcd")), Tree([4, 4, 4, 4, -1], list("abcx"))
     with pytest.raises(ValueError, match=r"1 is only in the first: 'd'; 1 is only in the second: 'x'.*restrict"):

@@ -60,7 +60,7 @@ class Joins:
 def join_clusters(distances: NDArray[np.float64], leaves: Sequence[str], priors: Sequence[Tree], rule: Rule) -> Joins:
     """Join clusters by a rule until three remain (neighbour joining) or one, displaying every prior tree.
 
-    Overwrites ``distances``. Raises ValueError where three or more overlapping priors leave no pair to join.
+    Overwrites ``distances``. Raises ValueError where no way is found to display three or more overlapping priors.
     """
     n = len(distances)
     kind = _RULES[rule]
@@ -106,13 +106,14 @@ def join_clusters(distances: NDArray[np.float64], leaves: Sequence[str], priors:
             while True:
                 a, b = _best_pair(active, clusters, lists)
                 if a < 0:
-                    raise ValueError(
-                        f"The {len(priors)} prior trees overlap so that joining one pair of clusters at a time ran "
-                        "into a dead end. Merge some of them into one tree, or leave one out."
-                    )
-                if constraints.may_join(a, b):
+                    if not constraints.allow_the_way(forbidden):
+                        raise AssertionError("priors that were let in always leave a pair to join")
+                    for s in active:
+                        _list_nearest(s, active, clusters, lists)
+                elif constraints.may_join(a, b):
                     break
-                forbidden[a, b] = forbidden[b, a] = True
+                else:
+                    forbidden[a, b] = forbidden[b, a] = True
             constraints.join(a, b)
             active = active[active != b]
             _join(a, b, t, active, pairs, height, lengths, clusters, lists)

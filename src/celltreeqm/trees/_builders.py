@@ -36,7 +36,8 @@ def neighbor_joining(
         The n names of the rows; a DataFrame brings them as its index.
     prior
         What is known: one tree, or several that do not contradict each other, on any of the leaves. The result,
-        restricted to a prior tree's leaves, has all its splits. Roots do not matter here.
+        restricted to a prior tree's leaves, has all its splits. Roots do not matter here, but of three or more trees
+        that overlap they help to find a tree that displays all.
 
     Returns
     -------

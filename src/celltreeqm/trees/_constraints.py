@@ -12,7 +12,9 @@ share, and on their shared leaves the two must stay without a contradicting quar
 sufficient. If a third tree knows all the leaves of both (a partition of all cells, say), then the question falls apart
 into one per node of that tree, where whole branches count as shared leaves; this is exact again. Beyond that it is only
 necessary, and a link is made only if a way to the end is found from there: safe joins while there are any, then a link,
-and so on, with a bounded number of second thoughts.
+and so on, with a bounded number of second thoughts. The way that was found last is kept, so that there is always a pair
+to join: where every other is turned down, the next one on that way. A first way is looked for alike, and if that fails,
+among the trees that agree with the priors' roots too, of which one is found if there is any.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from numpy.typing import NDArray
 from ._priors import _in_order, contradiction, path_steps
 from ._splits import leaf_intervals
 from ._tree import Tree
+from ._way import Way, way_by_roots
 
 __all__ = ["Constraints"]
 
@@ -69,11 +72,16 @@ class Constraints:
         spans = [s for s, tree in enumerate(self._trees) if tree.knows(*self._trees)]
         self._exact = len(self._trees) < 3 or (len(self._trees) == 3 and bool(spans))
         self._refuse_joint_conflict()
-        if not self._exact and not self._can_finish(30 * _SECOND_THOUGHTS):
-            raise ValueError(
-                f"No way was found to satisfy the {len(self._trees)} prior trees together by joining one pair of "
-                "clusters at a time, though no two contradict each other. Merge some into one tree, or leave one out."
-            )
+        self._way: Way | None = None
+        self._next_way: Way | None = None
+        if not self._exact:
+            self._way = self._way_to_finish(30 * _SECOND_THOUGHTS) or way_by_roots(priors, row)
+            if self._way is None:
+                raise ValueError(
+                    f"No way was found to satisfy the {len(self._trees)} prior trees together by joining one pair of "
+                    "clusters at a time, though no two contradict each other. Root all of them if their roots are "
+                    "known, merge some into one tree, or leave one out."
+                )
 
     @property
     def needs_care(self) -> bool:
@@ -82,6 +90,10 @@ class Constraints:
 
     def join(self, a: int, b: int) -> None:
         """Let slot a hold the union of the clusters in slots a and b; slot b is empty from now on."""
+        if self._next_way is not None:
+            self._way, self._next_way = self._next_way, None
+        elif self._way is not None:
+            self._way.join(a, b, moved=b if self._way.has_beside(a, b) or self._knows_all_of(b, a) else a)
         contract(self.attached, self.counts, a, b)
         for some in self._some_leaf:
             some[a] = some[a] if some[a] >= 0 else some[b]
@@ -90,40 +102,54 @@ class Constraints:
 
     def may_join(self, a: int, b: int) -> bool:
         """Whether two clusters that hang together in every tree can join without setting two trees at odds."""
+        self._next_way = None
+        if self._way is not None and self._way.has_beside(a, b):
+            return True
+        of_a, of_b = (self.attached[:, [a, b]] >= 0).T.tolist()
         for (p, q), spanning in self._spanning.items():
-            for x, y in ((a, b), (b, a)):
-                knows = self.attached[:, [x, y]] >= 0
-                if knows[p, 0] and knows[q, 1] and not knows[q, 0] and not knows[p, 1]:
+            for x, y, of_x, of_y in ((a, b, of_a, of_b), (b, a, of_b, of_a)):
+                if of_x[p] and of_y[q] and not of_x[q] and not of_y[p]:
                     z = (self._some_leaf[p, x], self._some_leaf[q, y])
                     for shared in self._shared_items(p, q, spanning, (a, b)):
                         if self._contradiction(p, q, [*shared, z]) is not None:
                             return False
-        if self._exact or self._is_safe(a, b):
+        if self._exact or self._knows_all_of(a, b) or self._knows_all_of(b, a):
             return True
         after = self._copy()
         after.join(a, b)
-        return after._can_finish(_SECOND_THOUGHTS)
+        self._next_way = after._way_to_finish(_SECOND_THOUGHTS)
+        return self._next_way is not None
 
-    def _is_safe(self, a: int, b: int) -> bool:
-        a_in, b_in = self.attached[:, a] >= 0, self.attached[:, b] >= 0
-        return bool((a_in <= b_in).all() or (b_in <= a_in).all())
+    def allow_the_way(self, forbidden: NDArray[np.bool_]) -> bool:
+        """Allow the pairs that the kept way can join now; False if there is no such way."""
+        groups = self._way.groups() if self._way is not None else []
+        for group in groups:
+            forbidden[np.ix_(group, group)] = False
+        return bool(groups)
+
+    def _knows_all_of(self, a: int, b: int) -> bool:
+        """Whether every tree that knows cluster a knows cluster b too."""
+        return bool(((self.attached[:, a] >= 0) <= (self.attached[:, b] >= 0)).all())
 
     def _copy(self) -> Constraints:
         twin = copy(self)
+        twin._way = twin._next_way = None
         twin.attached, twin.counts = self.attached.copy(), self.counts.copy()
         twin._some_leaf, twin._alive = self._some_leaf.copy(), self._alive.copy()
         return twin
 
-    def _can_finish(self, tries: int) -> bool:
-        """Whether a way to a single cluster is found with at most so many links tried."""
-        stack = [self._copy()]
+    def _way_to_finish(self, tries: int) -> Way | None:
+        """A way to a single cluster, if one is found with at most so many links tried."""
+        stack: list[tuple[Constraints, list[tuple[int, int]]]] = [(self._copy(), [])]
         while stack and tries > 0:
-            here = stack.pop()
+            here, joins = stack.pop()
             tries -= 1
-            _join_safely(here.attached, here.counts, here._some_leaf, here._alive)
+            made = np.empty((len(here._alive), 2), dtype=np.int64)
+            count = _join_safely(here.attached, here.counts, here._some_leaf, here._alive, made)
+            joins = joins + [(a, b) for a, b in made[:count].tolist()]
             left = np.flatnonzero(here._alive & (here.attached >= 0).any(axis=0)).tolist()
             if len(left) < 2:
-                return True
+                return Way.of_joins(len(here._alive), joins)
             whole, here._exact = here._exact, True  # only the quick part of may_join is wanted here
             pairs = ((a, b) for i, b in enumerate(left) for a in left[:i])
             links = list(islice((x for x in pairs if _hang_together(here.attached, *x) and here.may_join(*x)), 3))
@@ -131,8 +157,8 @@ class Constraints:
             for a, b in reversed(links):
                 after = here._copy()
                 after.join(a, b)
-                stack.append(after)
-        return False
+                stack.append((after, [*joins, (a, b)]))
+        return None
 
     def _shared_items(
         self, p: int, q: int, spanning: list[int], pair: tuple[int, int]
@@ -204,9 +230,10 @@ def _hang_together(attached, a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _join_safely(attached, counts, some_leaf, alive):  # type: ignore[no-untyped-def]
-    """Make every safe join there is; a join makes new ones possible for the union only."""
+def _join_safely(attached, counts, some_leaf, alive, made):  # type: ignore[no-untyped-def]
+    """Make every safe join there is and say how many; a join makes new ones possible for the union only."""
     n = len(alive)
+    count = 0
     for start in range(n):
         a = start
         b = 0
@@ -223,8 +250,11 @@ def _join_safely(attached, counts, some_leaf, alive):  # type: ignore[no-untyped
                             some_leaf[p, a] = some_leaf[p, b]
                         some_leaf[p, b] = -1
                     alive[b] = False
+                    made[count, 0], made[count, 1] = a, b
+                    count += 1
                     b = -1
             b += 1
+    return count
 
 
 class _Unrooted:
