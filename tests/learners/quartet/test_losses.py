@@ -118,6 +118,15 @@ def test_coincident_points_have_slope_0_to_each_other(squared):
     torch.testing.assert_close(slope, expected)
 
 
+def test_slopes_are_finite_where_rounding_puts_a_point_apart_from_itself():
+    points = (drawn(30, 5).float() * 1e3).requires_grad_()
+    norms = points.detach() - points.detach().mean(dim=0)
+    assert ((norms * norms).sum(dim=1) - (norms @ norms.T).diagonal()).abs().max() > 1e-6  # it does
+    pairwise_distances(points).sum().backward()
+    assert points.grad.isfinite().all()
+    assert points.grad.norm(dim=1).max() <= 2 * 29 * 1.001  # sums of unit vectors, each twice
+
+
 # Sums
 
 
