@@ -280,3 +280,26 @@ def test_distance_matrices_are_symmetric_finite_and_not_negative(distances):
     assert not distances.diagonal().any()
     assert (distances >= 0).all()
     assert np.isfinite(distances).all()
+
+
+# Losses
+
+
+def test_losses_of_four_points_on_a_line():
+    points = [[0.0], [1.0], [3.0], [7.0]]
+    distances = oracles.euclidean(points)
+    assert oracles.squared_euclidean(points)[1][3] == 36
+    assert oracles.three_sums(distances, (0, 1, 2, 3)) == (5, 9, 9)
+    right = oracles.quartet_loss(distances, [(0, 1, 2, 3)], margin=5.0, push_weight=10.0, mode="matched")
+    assert right == (10, 0, 1, 0)  # 5 - 9 + 5
+    wrong = oracles.quartet_loss(distances, [(0, 2, 1, 3), (0, 1, 2, 3)], margin=0.5, push_weight=10.0)
+    assert wrong == (29, 4, 2.5, 0.5)  # |5 - 9|, 9 - 7 + .5
+    assert oracles.observed_close([[0, 1, 5, 7], [1, 0, 8, 6], [5, 8, 0, 2], [7, 6, 2, 0]], [(2, 0, 1, 3)]) == 4
+    assert oracles.deviation([[0, 2], [2, 0]], [[0, 1], [1, 0]], (1.0, 0.5)) == 0
+    assert oracles.deviation([[0, 2], [2, 0]], [[0, 1], [1, 0]]) == 1
+    assert oracles.triplet(points, [(0, 1, 2), (2, 3, 1)], margin=0.5) == (0 + 12.5) / 2
+    assert oracles.quadruplet(points, [(1, 2, 0, 3)], 0.5, 50.0) == 3.5 + 5
+    assert oracles.sparsity([1, 0, 1, 1]) == 0.75
+    assert oracles.distance_to_identity([[1, -2], [0.5, 3]]) == 4.5
+    assert oracles.rows_by_topology([(0, 1, 2, 3)], distances) == [(0, 1, 3, 2), (2, 3, 0, 1)]
+    assert oracles.closest_pair((0, 2, 3), distances) == 3

@@ -33,7 +33,7 @@ def edge_quartets(
     """
     rng = np.random.default_rng(seed)
     row = {name: i for i, name in enumerate(names)}
-    ends = [(tree, edge) for tree in trees for edge in _internal_edges(tree.unroot())]
+    ends = [(tree, edge) for tree in trees for edge in _internal_edges(tree.collapse_unary().unroot())]
     rows = []
     for number in rng.integers(len(ends), size=count).tolist() if ends else ():
         tree, (below, above) = ends[number]

@@ -88,7 +88,9 @@ class Network(nn.Module):
         """First parameters; ``start``, float[g], is the probability with which each feature is on at the start."""
         draw_parameters(self, torch.Generator().manual_seed(seed))
         if start is not None and isinstance(self.gate, GumbelGate | SigmoidGate):
-            self.gate.offset = torch.logit(torch.tensor(start, dtype=torch.float32).clamp(0.02, 0.98))
+            first = torch.logit(torch.tensor(start, dtype=torch.float32).clamp(0.02, 0.98))
+            self.gate.offset.zero_()
+            self.gate.offset = first - torch.logit(self.gate.scores().detach())  # whatever its own layers say
 
     def start_with_components(self, inputs: NDArray[np.float32], unit: float) -> None:
         """Let the first embedding be the inputs' principal components, so that training starts with their distances.
