@@ -49,6 +49,11 @@ class Watch:
     quartets: NDArray[np.int32] | None = None
     of: NDArray[np.int64] | None = None
 
+    @property
+    def counts(self) -> bool:
+        """Whether there is anything to compare with."""
+        return self.truth is not None or (self.quartets is not None and len(self.quartets) > 0)
+
     def look(self, network: Network) -> tuple[dict[str, float], NDArray[np.float64] | None]:
         """``"<name> RF"`` to the truth, ``"<name> wrong"``, the share of known quartets that distances get wrong.
 
