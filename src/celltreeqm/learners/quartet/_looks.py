@@ -59,10 +59,11 @@ class Watch:
 
         And this share leaf by leaf, where quartets are counted for leaves.
         """
-        distances = point_distances(embedded_points(network, self.inputs))
+        points = embedded_points(network, self.inputs)
+        if not bool(torch.isfinite(points).all()):
+            raise FloatingPointError("points in the embedding are not finite")
+        distances = point_distances(points)
         found: dict[str, float] = {}
-        if not np.isfinite(distances).all():
-            raise FloatingPointError("distances in the embedding are not finite")
         if self.truth is not None:
             tree = BUILDERS[self.builder](distances, self.leaves)
             if self.truth.n_leaves < tree.n_leaves:
