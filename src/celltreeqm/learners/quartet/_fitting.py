@@ -33,6 +33,7 @@ from ._network import FlatParameters, Network
 from ._objective import Objective
 from ._preparation import Preparation, prepare
 from ._restoring import kept_parameters, torch_threads
+from ._same_prior import in_one_form
 from ._settings import Settings
 from ._start import Start, start_of
 from ._tables import Table, checked_tables
@@ -61,6 +62,7 @@ def fit_network(
 ) -> QuartetFit:
     """Do what :meth:`QuartetLearner.fit` says; features and prior are checked already."""
     device = chosen_device(learner.device)
+    known = tuple(in_one_form(tree) for tree in trees)
     tables = checked_tables(monitor, checked)
     if learner.select == "test" and "test" not in tables:
         raise ValueError("select='test' came without monitor={'test': (X, truth)}. Pass it, or select otherwise.")
@@ -75,11 +77,11 @@ def fit_network(
         device=device,
         tables=tables,
         checkpoint=checkpoint,
-        mark=_mark(provenance, trees, tables),
+        mark=_mark(provenance, known, tables),
         progress=progress,
     )
     with torch_threads(learner.threads):
-        result, session, selection = fitting.run(trees)
+        result, session, selection = fitting.run(known)
         return QuartetFit(
             leaves=checked.leaves,
             feature_names=checked.names,
