@@ -16,7 +16,7 @@ from .._fit import BUILDERS, Builder
 from ._losses import pairwise_distances
 from ._network import Network
 
-__all__ = ["Watch", "embedded_points", "point_distances"]
+__all__ = ["Watch", "better", "check_finite", "embedded_points", "point_distances"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,7 @@ class Watch:
         And this share leaf by leaf, where quartets are counted for leaves.
         """
         points = embedded_points(network, self.inputs)
-        if not bool(torch.isfinite(points).all()):
-            raise FloatingPointError("points in the embedding are not finite")
+        check_finite(points)
         distances = point_distances(points)
         found: dict[str, float] = {}
         if self.truth is not None:
@@ -93,6 +92,12 @@ def embedded_points(network: Network, inputs: Tensor) -> Tensor:
 def point_distances(points: Tensor) -> NDArray[np.float64]:
     """float64[n, n], Euclidean distances of points, on the CPU."""
     return np.asarray(pairwise_distances(points.detach().to("cpu", torch.float64)).numpy())
+
+
+def check_finite(points: Tensor) -> None:
+    """End a look that cannot go on: distances of such points would seem to be 0."""
+    if not bool(torch.isfinite(points).all()):
+        raise FloatingPointError("points in the embedding are not finite")
 
 
 def better(found: Sequence[float], best: Sequence[float] | None) -> bool:

@@ -10,7 +10,7 @@ __all__ = ["in_one_form"]
 
 
 def in_one_form(tree: Tree) -> Tree:
-    """The same unrooted tree with leaves in the order of their names, nodes in that of their leaves, rooted at the first.
+    """The same unrooted tree, leaves in the order of their names, nodes in that of their leaves, rooted at the first.
 
     Quartets are drawn by number, and a tree rooted elsewhere numbers them otherwise.
     """

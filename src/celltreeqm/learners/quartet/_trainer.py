@@ -20,7 +20,7 @@ from tqdm.auto import tqdm
 from ._checkpoints import read_checkpoint, write_checkpoint
 from ._draws import BrownianDraws
 from ._gates import GumbelGate
-from ._looks import Watch, better
+from ._looks import Watch, better, check_finite, embedded_points
 from ._losses import pairwise_distances
 from ._network import FlatParameters, Network
 from ._objective import Objective, Parts
@@ -266,6 +266,9 @@ class _Loop:
         found: dict[str, float] = {}
         shares: list[list[float]] = []
         try:
+            inputs = self.training.inputs
+            if not any(watch.inputs is inputs for watch in self.training.watches):
+                check_finite(embedded_points(self.network, inputs))
             for watch in self.training.watches:
                 numbers, by_leaf = watch.look(self.network)
                 found |= numbers
