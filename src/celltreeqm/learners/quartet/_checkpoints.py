@@ -33,7 +33,7 @@ def write_checkpoint(file: Path, mark: str, tensors: Mapping[str, Tensor], state
         What to write; ``state`` is anything that JSON holds.
     """
     plain = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-    text = json.dumps(state, sort_keys=True)
+    text = json.dumps(state)
     header = {"format": _FORMAT, "mark": mark, "state": text, "sha256": _digest(plain, text)}
     packed = save(plain, metadata=header)
     partial = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")

@@ -11,12 +11,12 @@ from ...quartets import count_known_quartets
 from ...trees import Tree
 from .._features import CheckedFeatures
 from .._fit import BUILDERS
-from ._settings import PRESETS
+from ._settings import PRESETS, Settings
 
 if TYPE_CHECKING:
     from ._learner import QuartetLearner
 
-__all__ = ["check_choices", "check_enough", "check_torch"]
+__all__ = ["check_choices", "check_enough", "check_together", "check_torch"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "preset": tuple(PRESETS),
@@ -59,40 +59,58 @@ def check_choices(learner: QuartetLearner) -> None:
             raise ValueError(f"{name}={value!r} was given; it is one of {', '.join(map(repr, choices))}.")
     for name, least in _LEAST.items():
         value = getattr(learner, name)
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        whole = isinstance(value, int) and not isinstance(value, bool)
         if value is not None and not (whole and value >= least):
             raise ValueError(f"{name}={value!r} was given; a whole number of {least} or more is needed.")
     for name in (*_SHARES, *_WEIGHTS):
         value = getattr(learner, name)
         if value is None:
             continue
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if not number or not 0 <= value < _SHARES.get(name, math.inf):
+        if not _is_number(value) or not 0 <= value < _SHARES.get(name, math.inf):
             limit = "from 0 to below 1" if name in _SHARES else "of 0 or more"
             raise ValueError(f"{name}={value!r} was given; a number {limit} is needed.")
     pair: object = learner.temperature
-    two = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(t, int | float) and t > 0 for t in pair)
+    two = isinstance(pair, tuple) and len(pair) == 2 and all(_is_number(t) and 0 < t < math.inf for t in pair)
     if pair is not None and not two:
         raise ValueError(
             f"temperature={pair!r} was given; two numbers above 0 are needed, of the first and the last step."
         )
     start = learner.gate_start
-    if isinstance(start, str) and start not in ("none", "heritable"):
+    weights = isinstance(start, tuple) and all(_is_number(weight) for weight in start)
+    if not (start is None or weights or start in ("none", "heritable")):
         raise ValueError(f"gate_start={start!r} was given; it is 'none', 'heritable' or a weight for each feature.")
     if isinstance(start, tuple) and not all(0 <= weight <= 1 for weight in start):
         raise ValueError(
             "gate_start holds weights outside 0 to 1; each is a probability that its feature is heritable."
         )
-    if learner.gate == "linear" and learner.loss not in (None, "close"):
+    device: object = learner.device
+    if not isinstance(device, str):
+        raise ValueError(f"device={device!r} was given; 'auto' or the name of a device is needed.")
+    if learner.skip and learner.encoder == "diagonal":
+        raise ValueError("skip=True came with encoder='diagonal', which has no layer of its own to add. Leave one out.")
+
+
+def check_together(settings: Settings, *, prior: bool) -> None:
+    """Refuse settings that do not go together, the preset's among them."""
+    if settings.encoder == "transformer" and settings.width % settings.heads:
+        raise ValueError(
+            f"width={settings.width} and heads={settings.heads} came together; the width must be a multiple of the "
+            "heads."
+        )
+    if settings.gate == "linear" and settings.loss != "close":
         raise ValueError(
             "gate='linear' acts on the deviation loss of the unsupervised setting alone; with a prior use 'gumbel' or "
             "'sigmoid'."
         )
-    if learner.skip and learner.encoder == "diagonal":
-        raise ValueError("skip=True came with encoder='diagonal', which has no layer of its own to add. Leave one out.")
-    heads, width = learner.heads, learner.width
-    if heads and width and width % heads:
-        raise ValueError(f"width={width} and heads={heads} were given; the width must be a multiple of the heads.")
+    if settings.loss != "close" and not prior:
+        raise ValueError(
+            f"loss={settings.loss!r} came without a prior, and learns from known quartets alone. Pass what is known, "
+            "or use preset='unsupervised'."
+        )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def check_enough(checked: CheckedFeatures, trees: tuple[Tree, ...]) -> None:

@@ -33,6 +33,7 @@ from ._network import FlatParameters, Network
 from ._objective import Objective
 from ._preparation import Preparation, prepare
 from ._restoring import kept_parameters, torch_threads
+from ._same_prior import in_one_form
 from ._settings import Settings
 from ._start import Start, start_of
 from ._tables import Table, checked_tables
@@ -61,6 +62,7 @@ def fit_network(
 ) -> QuartetFit:
     """Do what :meth:`QuartetLearner.fit` says; features and prior are checked already."""
     device = chosen_device(learner.device)
+    known = tuple(in_one_form(tree) for tree in trees)
     tables = checked_tables(monitor, checked)
     if learner.select == "test" and "test" not in tables:
         raise ValueError("select='test' came without monitor={'test': (X, truth)}. Pass it, or select otherwise.")
@@ -75,11 +77,11 @@ def fit_network(
         device=device,
         tables=tables,
         checkpoint=checkpoint,
-        mark=_mark(provenance, trees, tables),
+        mark=_mark(provenance, known, tables),
         progress=progress,
     )
     with torch_threads(learner.threads):
-        result, session, selection = fitting.run(trees)
+        result, session, selection = fitting.run(known)
         return QuartetFit(
             leaves=checked.leaves,
             feature_names=checked.names,
@@ -146,11 +148,16 @@ class _Fitting:
         select = self.learner.select
         if select == "validation" and "validation" not in self.tables:
             return self._without_replicate(trees)
-        words = {"validation": "validation: replicate", "test": "best on the test"}.get(select, select)
-        criterion = () if select == "last" or (select == "train" and not trees) else (f"{select} RF", f"{select} wrong")
         session = self._session(trees)
-        result = self._train(session, self._watches(session), criterion=criterion)
-        return result, session, words if criterion else "last"
+        watches = self._watches(session)
+        if select == "last":
+            return self._train(session, watches), session, "last"
+        if not any(watch.name == select and watch.counts for watch in watches):
+            _log.info("There is nothing to select by %s with: the last parameters are kept.", select)
+            return self._train(session, watches), session, f"last: nothing to select by {select} with"
+        result = self._train(session, watches, criterion=(f"{select} RF", f"{select} wrong"))
+        words = {"validation": "validation: replicate", "test": "best on the test"}.get(select, select)
+        return result, session, words
 
     def _without_replicate(self, trees: tuple[Tree, ...]) -> tuple[Trained, _Session, str]:
         fewer, held_out = without_some(trees, [self.seed, 1])
@@ -166,8 +173,20 @@ class _Fitting:
         elif trees:
             words = "last: too little is known to hold any out"
             _log.info("Too few leaves are known to hold any out: the last parameters are kept.")
-        session = self._session(trees)
-        return self._train(session, self._watches(session), stop=stop, number=number), session, words
+        try:
+            last = self._session(trees)
+        except KeyboardInterrupt:
+            if not held_out:
+                raise
+            first.ended = "interrupted"
+            _log.warning("Interrupted between two trainings; what the first one made is kept.")
+            return first, session, "last: interrupted between two trainings"
+        result = self._train(last, self._watches(last), stop=stop, number=number)
+        if held_out and result.ended == "interrupted":
+            words = "last: interrupted in the second of two trainings"
+        elif held_out and first.ended == "diverged":
+            result.ended = "diverged"
+        return result, last, words
 
     def _session(self, trees: tuple[Tree, ...]) -> _Session:
         """A network to train on these trees; the start, too, is learned from them alone."""

@@ -14,7 +14,7 @@ from .._features import FeatureMatrix, check_features
 from .._fit import Builder, Fit
 from .._learner import Monitor, register_learner
 from .._provenance import provenance_of
-from ._checks import check_choices, check_enough, check_torch
+from ._checks import check_choices, check_enough, check_together, check_torch
 from ._fit import QuartetFit
 from ._settings import PRESETS, Preset, Settings
 
@@ -156,11 +156,10 @@ class QuartetLearner:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        start = self.gate_start
-        if start is not None and not isinstance(start, str):
-            object.__setattr__(self, "gate_start", tuple(float(weight) for weight in start))
-        if isinstance(self.temperature, list):
-            object.__setattr__(self, "temperature", tuple(self.temperature))
+        for name, value in [(field.name, getattr(self, field.name)) for field in fields(self)]:
+            if isinstance(value, np.generic | np.ndarray | list | tuple):  # settings are written as JSON
+                plain = np.asarray(value).tolist()
+                object.__setattr__(self, name, tuple(plain) if isinstance(plain, list) else plain)
         check_choices(self)
 
     def settings(self, n: int, g: int, *, prior: bool = True) -> Settings:
@@ -177,7 +176,9 @@ class QuartetLearner:
         if self.preset == "auto":
             values |= self._automatic(n, g, prior)
         given = {field.name: getattr(self, field.name) for field in fields(Settings)}
-        return Settings(**(values | {name: value for name, value in given.items() if value is not None}))
+        settings = Settings(**(values | {name: value for name, value in given.items() if value is not None}))
+        check_together(settings, prior=prior)
+        return settings
 
     def start(self, *, prior: bool = True) -> Literal["none", "heritable"] | tuple[float, ...]:
         """What is held of the features before training: as given, or what the preset starts with."""
@@ -253,6 +254,7 @@ class QuartetLearner:
 
         if self.context == "known" and not trees:
             raise ValueError("context='known' came without a prior: no leaf is known. Use context='all'.")
+        self.settings(*checked.values.shape, prior=bool(trees))  # refused now, not after the start was made
         settings = asdict(self)
         provenance = provenance_of(self.name, settings, seed=seed, features=checked, libraries=("torch",))
         return fit_network(

@@ -16,7 +16,7 @@ from .._fit import BUILDERS, Builder
 from ._losses import pairwise_distances
 from ._network import Network
 
-__all__ = ["Watch", "embedded_points", "point_distances"]
+__all__ = ["Watch", "better", "check_finite", "embedded_points", "point_distances"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +49,20 @@ class Watch:
     quartets: NDArray[np.int32] | None = None
     of: NDArray[np.int64] | None = None
 
+    @property
+    def counts(self) -> bool:
+        """Whether there is anything to compare with."""
+        return self.truth is not None or (self.quartets is not None and len(self.quartets) > 0)
+
     def look(self, network: Network) -> tuple[dict[str, float], NDArray[np.float64] | None]:
         """``"<name> RF"`` to the truth, ``"<name> wrong"``, the share of known quartets that distances get wrong.
 
         And this share leaf by leaf, where quartets are counted for leaves.
         """
-        distances = point_distances(embedded_points(network, self.inputs))
+        points = embedded_points(network, self.inputs)
+        check_finite(points)
+        distances = point_distances(points)
         found: dict[str, float] = {}
-        if not np.isfinite(distances).all():
-            raise FloatingPointError("distances in the embedding are not finite")
         if self.truth is not None:
             tree = BUILDERS[self.builder](distances, self.leaves)
             if self.truth.n_leaves < tree.n_leaves:
@@ -87,6 +92,12 @@ def embedded_points(network: Network, inputs: Tensor) -> Tensor:
 def point_distances(points: Tensor) -> NDArray[np.float64]:
     """float64[n, n], Euclidean distances of points, on the CPU."""
     return np.asarray(pairwise_distances(points.detach().to("cpu", torch.float64)).numpy())
+
+
+def check_finite(points: Tensor) -> None:
+    """End a look that cannot go on: distances of such points would seem to be 0."""
+    if not bool(torch.isfinite(points).all()):
+        raise FloatingPointError("points in the embedding are not finite")
 
 
 def better(found: Sequence[float], best: Sequence[float] | None) -> bool:

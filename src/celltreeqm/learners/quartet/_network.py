@@ -86,7 +86,7 @@ class Network(nn.Module):
 
     def draw(self, seed: int, start: Sequence[float] | None = None) -> None:
         """First parameters; ``start``, float[g], is the probability with which each feature is on at the start."""
-        draw_parameters(self, torch.Generator().manual_seed(seed))
+        draw_parameters(self, torch.Generator().manual_seed(seed % 2**63))
         if start is not None and isinstance(self.gate, GumbelGate | SigmoidGate):
             first = torch.logit(torch.tensor(start, dtype=torch.float32).clamp(0.02, 0.98))
             self.gate.offset.zero_()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...quartets import KnownQuartets
 from ...trees import Tree
+from ...trees._tree_checks import checked_leaves
 from .._features import CheckedFeatures, features_like, own_row_names
 from .._learner import Monitor
 
@@ -69,7 +70,7 @@ def _checked(name: str, given: object, checked: CheckedFeatures) -> Table:
         raise ValueError(f"monitor[{name!r}] is a {type(given).__name__}; a pair (X, truth or None) was needed.")
     features, truth = given
     values = features_like(features, checked.values.shape[1], checked.names)
-    leaves = own_row_names(features) or checked.leaves
+    leaves = checked_leaves(own_row_names(features) or checked.leaves)
     if len(leaves) != len(values):
         raise ValueError(
             f"monitor[{name!r}] has {len(values)} rows and the fit {len(leaves)} leaves; pass the same leaves in the "
@@ -81,4 +82,4 @@ def _checked(name: str, given: object, checked: CheckedFeatures) -> Table:
             f"The truth of monitor[{name!r}] has leaves without a row, {missing!r} among them. Restrict it to the "
             "leaves of the table."
         )
-    return Table(name, values, tuple(leaves), truth)
+    return Table(name, values, leaves, truth)

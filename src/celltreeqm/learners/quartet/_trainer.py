@@ -20,7 +20,7 @@ from tqdm.auto import tqdm
 from ._checkpoints import read_checkpoint, write_checkpoint
 from ._draws import BrownianDraws
 from ._gates import GumbelGate
-from ._looks import Watch, better
+from ._looks import Watch, better, check_finite, embedded_points
 from ._losses import pairwise_distances
 from ._network import FlatParameters, Network
 from ._objective import Objective, Parts
@@ -264,12 +264,16 @@ class _Loop:
         if self.settings.weight_average:
             self.parameters.set(self.averaged)
         found: dict[str, float] = {}
+        shares: list[list[float]] = []
         try:
+            inputs = self.training.inputs
+            if not any(watch.inputs is inputs for watch in self.training.watches):
+                check_finite(embedded_points(self.network, inputs))
             for watch in self.training.watches:
                 numbers, by_leaf = watch.look(self.network)
                 found |= numbers
                 if by_leaf is not None:
-                    self.result.by_leaf.append(by_leaf.tolist())
+                    shares.append(by_leaf.tolist())
             for vector in (self.parameters.gate, self.parameters.encoder):
                 if not bool(torch.isfinite(vector).all()):
                     raise FloatingPointError("parameters are not finite")
@@ -287,6 +291,7 @@ class _Loop:
         if self.gated:
             row["selected"] = float(self.network.gate.selected().sum())
         self.result.history.append(row | found)
+        self.result.by_leaf += shares
         criterion = [found[name] for name in self.training.criterion if name in found]
         if not criterion or better(criterion, self.best_found):
             self.best, self.best_found, self.result.step = chosen, criterion or None, self.done
