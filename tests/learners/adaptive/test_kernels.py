@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from celltreeqm.learners.adaptive._kernels import centred_products, correlations, kernel_distances, partly_whitened
-from celltreeqm.learners.adaptive._ridge import PENALTIES, ridge_kernel
+from celltreeqm.learners.adaptive._ridge import PENALTIES, _positions, ridge_kernel
 from celltreeqm.simulate import random_tree, simulate_brownian
 
 RNG = np.random.default_rng(0)
@@ -70,6 +70,11 @@ TREE = random_tree(16, shape="yule", seed=2)
 FEATURES = simulate_brownian(TREE, 12, seed=3) + RNG.normal(size=(16, 12))
 KNOWN = np.array([0, 2, 3, 5, 7, 8, 11, 13, 14])
 PATHS = TREE.restrict([TREE.leaves[i] for i in KNOWN]).distances(by="topology")
+
+
+def test_squared_distances_of_positions_in_the_known_tree_are_its_path_lengths():
+    for paths in (PATHS, TREE.distances()):
+        np.testing.assert_allclose(squareform(pdist(_positions(paths))) ** 2, paths, atol=1e-9)
 
 
 def primal(rows, targets, penalty):

@@ -241,6 +241,8 @@ def test_wrong_input_is_refused():
         ({"folds": 1}, "folds=1 was given; a whole number of 2 or more"),
         ({"repeats": 0}, "repeats=0 was given; a whole number of 1 or more"),
         ({"max_iterations": 0}, "max_iterations=0 was given"),
+        ({"repeats": 1.5}, "repeats=1.5 was given; a whole number of 1 or more"),
+        ({"folds": None}, "folds=None was given; a whole number of 2 or more"),
     ],
 )
 def test_settings_that_do_not_exist_are_refused(changes, sentence):

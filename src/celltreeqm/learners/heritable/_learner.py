@@ -17,6 +17,7 @@ from .._features import FeatureMatrix, check_features
 from .._fit import BUILDERS, Builder, Fit
 from .._learner import Monitor, register_learner
 from .._provenance import provenance_of
+from .._settings import check_count
 from ._alternation import alternate, known_likelihoods, spectral_weights, weigh_on_folds
 from ._fit import HeritableFit, standardized
 from ._folds import Build, Folds, fold_features, weighted_distances
@@ -83,13 +84,10 @@ class HeritableLearner:
                 f"builder={self.builder!r} was given; it is {', '.join(map(repr, BUILDERS))} or 'best', which lets the "
                 "features choose."
             )
-        for what, value, least in (
-            ("folds", self.folds, 2),
-            ("repeats", self.repeats, 1),
-            ("max_iterations", self.max_iterations, 1),
-        ):
-            if value is not None and value < least:
-                raise ValueError(f"{what}={value} was given; a whole number of {least} or more is needed.")
+        check_count(self.folds, "folds", 2)
+        if self.repeats is not None:
+            check_count(self.repeats, "repeats", 1)
+        check_count(self.max_iterations, "max_iterations", 1)
 
     def fit(
         self,
