@@ -59,7 +59,9 @@ def heritability_on_scale(
     """Heritable weights of features on a scale; ``quick`` settles for less where many have to be compared."""
     learner = HeritableLearner(builder="neighbor_joining")
     if quick:
-        learner = HeritableLearner(builder="neighbor_joining", repeats=1, max_iterations=3)
+        learner = HeritableLearner(
+            builder="neighbor_joining", repeats=1, max_iterations=3, max_starts=1 if prior else 2
+        )
     fit = learner.fit(scaled, leaves, prior=prior or None, seed=seed)
     return Heritability(fit.weights, fit.gates)
 

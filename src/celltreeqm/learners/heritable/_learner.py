@@ -56,6 +56,9 @@ class HeritableLearner:
         In how many ways; by default in more, up to four, the fewer features there are.
     max_iterations
         Iterations from each start at most.
+    max_starts
+        How many starts at most: the features heritable on the known part of the tree, if there is one, all features
+        alike, and the features that agree with each other, in this order.
 
     Examples
     --------
@@ -77,6 +80,7 @@ class HeritableLearner:
     folds: int = 5
     repeats: int | None = None
     max_iterations: int = 20
+    max_starts: int = 3
 
     def __post_init__(self) -> None:
         if self.builder not in (*BUILDERS, "best"):
@@ -88,6 +92,7 @@ class HeritableLearner:
         if self.repeats is not None:
             check_count(self.repeats, "repeats", 1)
         check_count(self.max_iterations, "max_iterations", 1)
+        check_count(self.max_starts, "max_starts", 1)
 
     def fit(
         self,
@@ -158,11 +163,13 @@ class HeritableLearner:
             learned = weigh_features(known_likelihoods(features, leaves, whole[:1]))
             prior, known = (), None  # under it all builders make the same tree
         else:
-            given = {"all": np.ones(g), "spectral": spectral_weights(features)}
+            given = [("all", np.ones(g)), ("spectral", spectral_weights(features))]
             if known is not None:
-                given = {"known": weigh_features(known).weights} | given
+                given.insert(0, ("known", weigh_features(known).weights))
             build = _builder("neighbor_joining" if self.builder == "best" else self.builder, leaves, prior)
-            endings = alternate(folds, given, build, known=known, max_iterations=self.max_iterations)
+            endings = alternate(
+                folds, dict(given[: self.max_starts]), build, known=known, max_iterations=self.max_iterations
+            )
             learned = endings[0].learned
             made = [build(weighted_distances(features, ending.learned.weights)) for ending in endings]
             for ending, tree in zip(endings, made, strict=True):
