@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from celltreeqm.learners.adaptive._kernels import centred_products, correlations, kernel_distances, partly_whitened
+from celltreeqm.learners.adaptive._measure import with_ridge
 from celltreeqm.learners.adaptive._ridge import PENALTIES, _positions, ridge_kernel
 from celltreeqm.simulate import random_tree, simulate_brownian
 
@@ -134,3 +135,22 @@ def test_ridge_regression_does_not_depend_on_the_kernels_scale_or_origin():
 
 def test_features_that_say_nothing_predict_one_place():
     assert np.isfinite(ridge_kernel(np.zeros((16, 16)), KNOWN, PATHS)).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("ridge", ["appended", "alone"])
+def test_ridge_regression_on_known_leaves_brings_the_distances_of_others_closer_to_the_tree(seed, ridge):
+    tree = random_tree(64, seed=seed)
+    signal = simulate_brownian(tree, 20, seed=seed + 50)
+    noise = np.random.default_rng(seed).normal(size=(64, 200)) * signal.std()
+    kernel = centred_products(np.hstack([signal, noise]), np.ones(220))
+    known, others = tree.restrict(tree.leaves[::2]), np.arange(1, 64, 2)
+    index = {name: i for i, name in enumerate(tree.leaves)}
+
+    def agreement(ridge):
+        found = kernel_distances(with_ridge(kernel, ridge, (known,), index), squared=True)
+        pairs = (others[:, None], others)
+        upper = np.triu_indices(32, 1)
+        return np.corrcoef(found[pairs][upper], tree.distances(by="topology")[pairs][upper])[0, 1]
+
+    assert agreement(ridge) > agreement("none") + 0.08
