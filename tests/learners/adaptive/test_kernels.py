@@ -10,6 +10,7 @@ from celltreeqm.learners.adaptive._kernels import centred_products, correlations
 from celltreeqm.learners.adaptive._measure import with_ridge
 from celltreeqm.learners.adaptive._ridge import PENALTIES, _positions, ridge_kernel
 from celltreeqm.simulate import random_tree, simulate_brownian
+from celltreeqm.trees import root_at
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(9, 6)) + 3
@@ -131,6 +132,16 @@ def test_ridge_regression_does_not_depend_on_the_kernels_scale_or_origin():
     kernel = FEATURES @ FEATURES.T
     moved = (FEATURES * 7 + 100) @ (FEATURES * 7 + 100).T
     np.testing.assert_allclose(ridge_kernel(moved, KNOWN, PATHS), ridge_kernel(kernel, KNOWN, PATHS), atol=1e-8)
+
+
+@pytest.mark.parametrize("ridge", ["appended", "alone"])
+def test_ridge_regression_does_not_depend_on_where_the_known_tree_is_rooted(ridge):
+    kernel, index = FEATURES @ FEATURES.T, {name: i for i, name in enumerate(TREE.leaves)}
+    known = TREE.restrict([TREE.leaves[i] for i in KNOWN])
+    assert known.rooted
+    here = with_ridge(kernel, ridge, (known,), index)
+    for other in (known.unroot(), root_at(known, int(known.parent[0])), root_at(known, 3)):
+        np.testing.assert_allclose(with_ridge(kernel, ridge, (other,), index), here, atol=1e-9)
 
 
 def test_features_that_say_nothing_predict_one_place():

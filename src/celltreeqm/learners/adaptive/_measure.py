@@ -101,7 +101,10 @@ def with_ridge(kernel: Matrix, ridge: Ridge, labelled: Sequence[Tree], index: di
         return kernel
     predicted = np.mean(
         [
-            ridge_kernel(kernel, np.array([index[name] for name in tree.leaves]), tree.distances(by="topology"))
+            # Without the root, which would make the edge that it is on count twice.
+            ridge_kernel(
+                kernel, np.array([index[name] for name in tree.leaves]), tree.unroot().distances(by="topology")
+            )
             for tree in labelled
         ],
         axis=0,
