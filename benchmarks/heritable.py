@@ -1,6 +1,6 @@
 """Heritable weights: accuracy and cost. ``OMP_NUM_THREADS=1 python benchmarks/heritable.py [seeds] [part ...]``.
 
-Parts: weak, unsupervised, table, cost. Errors are Robinson-Foulds distances of the whole tree, means over seeds.
+Parts: weak, yule, unsupervised, table, cost. Errors are Robinson-Foulds distances of the whole tree, means over seeds.
 To reach: weak, known fraction .3/.5/.8: .065/.055/.022; clades of level 1/2/3: .09/.085/.06; under 1 s each.
 Unsupervised .135. Table: recall and precision .97, tree of fresh signal within .02 of signal only. Weights of
 512 taxa x 13,000 features under 2 s, unsupervised alternation under 60 s.
@@ -12,13 +12,14 @@ import dataclasses
 import math
 import sys
 import time
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from measure import cpu_seconds, keep_part
 from scipy.spatial.distance import pdist, squareform
 
 from celltreeqm.evaluation import feature_recovery
+from celltreeqm.learners import DirectLearner
 from celltreeqm.learners.heritable import HeritableLearner, heritability_likelihoods, weigh_features
 from celltreeqm.simulate import SCENARIOS, Scenario, Simulation, simulate_scenario
 from celltreeqm.trees import Tree, neighbor_joining, prior_at_level, robinson_foulds
@@ -43,6 +44,8 @@ def row(label: str, problems: list[tuple[Simulation, Tree | None]]) -> dict[str,
     """Errors and seconds, means over problems."""
     figures: dict[str, list[float]] = {}
     for seed, (simulation, prior) in enumerate(problems):
+        direct = DirectLearner().fit(simulation.features, simulation.leaves, prior=prior, seed=seed).tree()
+        figures.setdefault("direct", []).append(robinson_foulds(direct, simulation.truth))
         figures.setdefault("signal only", []).append(signal_only(simulation, prior))
         for builder in BUILDERS:
             start = time.process_time()
@@ -53,23 +56,28 @@ def row(label: str, problems: list[tuple[Simulation, Tree | None]]) -> dict[str,
             figures.setdefault(builder, []).append(robinson_foulds(tree, simulation.truth))
     out: dict[str, Any] = {"task": label, "seeds": len(problems)}
     out |= {name: round(float(np.mean(values)), 4) for name, values in figures.items()}
-    print(f"{label:<34}" + "".join(f"{name} {out[name]:.3f}  " for name in ("signal only", *BUILDERS, "best, s")))
+    print(
+        f"{label:<34}"
+        + "".join(f"{name} {out[name]:.3f}  " for name in ("direct", "signal only", *BUILDERS, "best, s"))
+    )
     return out
 
 
-def weak(seeds: int) -> list[dict[str, Any]]:
+def weak(seeds: int, shape: Literal["balanced", "yule"] = "balanced") -> list[dict[str, Any]]:
     rows = []
-    for shape in ("balanced", "yule"):
-        scenario = dataclasses.replace(SCENARIOS["weak"], shape=shape)
-        simulations = [simulate_scenario(scenario, leaves=64, seed=seed) for seed in range(seeds)]
-        for share in (0.3, 0.5, 0.8):
-            problems = [(sim, known_tree(sim, share, seed)) for seed, sim in enumerate(simulations)]
-            rows.append(row(f"weak, {shape}, known {share}", problems))
-        for level in (1, 2, 3):
-            rows.append(
-                row(f"weak, {shape}, level {level}", [(s, prior_at_level(s.truth, level)) for s in simulations])
-            )
+    scenario = dataclasses.replace(SCENARIOS["weak"], shape=shape)
+    simulations = [simulate_scenario(scenario, leaves=64, seed=seed) for seed in range(seeds)]
+    for share in (0.3, 0.5, 0.8):
+        problems = [(sim, known_tree(sim, share, seed)) for seed, sim in enumerate(simulations)]
+        rows.append(row(f"weak, {shape}, known {share}", problems))
+    for level in (1, 2, 3):
+        rows.append(row(f"weak, {shape}, level {level}", [(s, prior_at_level(s.truth, level)) for s in simulations]))
     return rows
+
+
+def yule(seeds: int) -> list[dict[str, Any]]:
+    """The same on uneven lineages."""
+    return weak(seeds, "yule")
 
 
 def unsupervised(seeds: int) -> list[dict[str, Any]]:
@@ -103,7 +111,7 @@ def table(seeds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def cost() -> list[dict[str, Any]]:
+def cost(seeds: int) -> list[dict[str, Any]]:
     rows = []
     for n, g in ((64, 3000), (128, 3000), (256, 1000), (256, 3000), (256, 13_000), (512, 3000), (512, 13_000)):
         scenario = Scenario(leaves=n, signal=g // 10, noise=g - g // 10)
@@ -124,10 +132,9 @@ def cost() -> list[dict[str, Any]]:
 
 def main() -> None:
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    parts = sys.argv[2:] or ["weak", "unsupervised", "table", "cost"]
-    for part in parts:
-        rows = cost() if part == "cost" else {"weak": weak, "unsupervised": unsupervised, "table": table}[part](seeds)
-        keep_part("heritable", part, rows)
+    parts = {"weak": weak, "yule": yule, "unsupervised": unsupervised, "table": table, "cost": cost}
+    for part in sys.argv[2:] or parts:
+        keep_part("heritable", part, parts[part](seeds))
 
 
 if __name__ == "__main__":

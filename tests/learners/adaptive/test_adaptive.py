@@ -207,11 +207,28 @@ def test_wrong_input_is_refused_before_any_work():
         QUICK.fit(X[:5], LEAVES[:5], prior=TRUTH)
 
 
-@pytest.mark.parametrize("changes", [{"best": 0}, {"bag": 0}, {"folds": 1}, {"repeats": 0}])
-def test_settings_that_make_no_sense_are_refused(changes):
-    ((name, value),) = changes.items()
-    with pytest.raises(ValueError, match=f"{name}={value} was given; a whole number of"):
-        AdaptiveLearner(**changes)
+def test_values_whose_squares_are_lost_are_refused(fit):
+    for factor in (1e200, 1e-200):
+        with pytest.raises(
+            ValueError, match=r"The largest of the features is .* in size, .* Multiply all features by a"
+        ):
+            QUICK.fit(X * factor, LEAVES)
+    with pytest.raises(ValueError, match="Multiply all features by a factor"):
+        fit.refit(X * 1e200)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("best", 0), ("bag", 0), ("folds", 1), ("repeats", 0), ("bag", 2.5), ("folds", "5"), ("best", True)],
+)
+def test_settings_that_make_no_sense_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name}={value!r} was given; a whole number of"):
+        AdaptiveLearner(**{name: value})
+
+
+def test_workers_that_make_no_sense_are_refused_before_any_work():
+    with pytest.raises(ValueError, match="workers=0 was given; at least 1"):
+        AdaptiveLearner(workers=0)
 
 
 # How good the trees are: fast versions, then the claims

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist, squareform
 
 from celltreeqm.learners.adaptive import CANDIDATES
 from celltreeqm.learners.adaptive._choice import _hardly_worse, choose
@@ -15,6 +16,7 @@ from celltreeqm.learners.adaptive._trials import (
     TRIED_BUILDERS,
     Trial,
     _held_out_error,
+    _trees,
     cut_into_folds,
     cut_into_halves,
     run_trials,
@@ -67,20 +69,22 @@ def test_halves_share_no_feature():
         assert [len(half) for half in trial.halves] == [5, 6]
 
 
-def test_what_is_held_out_cannot_be_seen():
-    """With the labels of held-out leaves swapped, the trees of the trial stay as they are."""
-    prior = TRUTH.restrict(LEAVES[::2])
-    held_out = frozenset(prior.leaves[:4])
-    names = list(prior.leaves)
-    swapped = prior.rename(dict(zip(names[:4], names[1:4] + names[:1], strict=True)))
+def test_held_out_trials_are_scored_by_trees_that_know_nothing_of_the_held_out_leaves():
+    """By brute force, for every candidate: trees made of what is left of the prior, against all of it."""
+    prior = TRUTH.restrict(LEAVES[::3])
+    held_out = frozenset(prior.leaves[:3])
     rows = rows_for(["given", "standardized"], labelled=True)
-    trial = Trial(held_out, None, 1)
-    kept = [name for name in prior.leaves if name not in held_out]
-    assert prior.restrict(kept) == swapped.restrict(kept)
-    one, other = (run_trials([trial], X, LEAVES, [tree], rows) for tree in (prior, swapped))
-    assert not np.array_equal(one, other)  # the same trees, against another truth
-    again = run_trials([trial], X, LEAVES, [prior], rows)
-    np.testing.assert_array_equal(one, again)
+    found = run_trials([Trial(held_out, None, 1)], X, LEAVES, [prior, prior_at_level(TRUTH, 1)], rows)[0]
+    left = (prior.restrict([name for name in prior.leaves if name not in held_out]), prior_at_level(TRUTH, 1))
+    involved = [four for four in combinations(prior.leaves, 4) if held_out & set(four)]
+    wanted = {four: slow_topology(prior, four) for four in involved}
+    for r, trees in enumerate(_trees(X, LEAVES, left, rows, 1, ridge=True)):
+        for b, tree in enumerate(trees):
+            alone = tree.restrict(prior.leaves)
+            wrong = sum(slow_topology(alone, four) != topology for four, topology in wanted.items())
+            assert found[r, b] == pytest.approx([robinson_foulds(alone, prior), wrong / len(involved)])
+    direct = neighbor_joining(squareform(pdist(X)), LEAVES, prior=left).restrict(prior.leaves)
+    assert found[0, 0, 0] == robinson_foulds(direct, prior)
 
 
 def test_halves_are_scored_by_the_trees_that_they_make():

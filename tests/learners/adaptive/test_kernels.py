@@ -7,8 +7,10 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from celltreeqm.learners.adaptive._kernels import centred_products, correlations, kernel_distances, partly_whitened
-from celltreeqm.learners.adaptive._ridge import PENALTIES, ridge_kernel
+from celltreeqm.learners.adaptive._measure import with_ridge
+from celltreeqm.learners.adaptive._ridge import PENALTIES, _positions, ridge_kernel
 from celltreeqm.simulate import random_tree, simulate_brownian
+from celltreeqm.trees import root_at
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(9, 6)) + 3
@@ -72,6 +74,11 @@ KNOWN = np.array([0, 2, 3, 5, 7, 8, 11, 13, 14])
 PATHS = TREE.restrict([TREE.leaves[i] for i in KNOWN]).distances(by="topology")
 
 
+def test_squared_distances_of_positions_in_the_known_tree_are_its_path_lengths():
+    for paths in (PATHS, TREE.distances()):
+        np.testing.assert_allclose(squareform(pdist(_positions(paths))) ** 2, paths, atol=1e-9)
+
+
 def primal(rows, targets, penalty):
     """Ridge regression of targets on features with an intercept: a function of new rows."""
     mean, middle = rows.mean(axis=0), targets.mean(axis=0)
@@ -127,5 +134,34 @@ def test_ridge_regression_does_not_depend_on_the_kernels_scale_or_origin():
     np.testing.assert_allclose(ridge_kernel(moved, KNOWN, PATHS), ridge_kernel(kernel, KNOWN, PATHS), atol=1e-8)
 
 
+@pytest.mark.parametrize("ridge", ["appended", "alone"])
+def test_ridge_regression_does_not_depend_on_where_the_known_tree_is_rooted(ridge):
+    kernel, index = FEATURES @ FEATURES.T, {name: i for i, name in enumerate(TREE.leaves)}
+    known = TREE.restrict([TREE.leaves[i] for i in KNOWN])
+    assert known.rooted
+    here = with_ridge(kernel, ridge, (known,), index)
+    for other in (known.unroot(), root_at(known, int(known.parent[0])), root_at(known, 3)):
+        np.testing.assert_allclose(with_ridge(kernel, ridge, (other,), index), here, atol=1e-9)
+
+
 def test_features_that_say_nothing_predict_one_place():
     assert np.isfinite(ridge_kernel(np.zeros((16, 16)), KNOWN, PATHS)).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("ridge", ["appended", "alone"])
+def test_ridge_regression_on_known_leaves_brings_the_distances_of_others_closer_to_the_tree(seed, ridge):
+    tree = random_tree(64, seed=seed)
+    signal = simulate_brownian(tree, 20, seed=seed + 50)
+    noise = np.random.default_rng(seed).normal(size=(64, 200)) * signal.std()
+    kernel = centred_products(np.hstack([signal, noise]), np.ones(220))
+    known, others = tree.restrict(tree.leaves[::2]), np.arange(1, 64, 2)
+    index = {name: i for i, name in enumerate(tree.leaves)}
+
+    def agreement(ridge):
+        found = kernel_distances(with_ridge(kernel, ridge, (known,), index), squared=True)
+        pairs = (others[:, None], others)
+        upper = np.triu_indices(32, 1)
+        return np.corrcoef(found[pairs][upper], tree.distances(by="topology")[pairs][upper])[0, 1]
+
+    assert agreement(ridge) > agreement("none") + 0.08

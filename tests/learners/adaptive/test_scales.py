@@ -52,6 +52,13 @@ def test_new_rows_are_standardised_by_the_leaves_fitted_on(name):
     np.testing.assert_array_equal(both, np.vstack([of_fitted, of_new]))
 
 
+def test_features_whose_deviation_is_lost_in_rounding_are_constant():
+    tiny = np.column_stack([COUNTS, COUNTS[:, 0] * 1e-200])
+    scaled = rescale("standardized", tiny, tiny)
+    assert (scaled[:, 5] == 0).all()
+    np.testing.assert_array_equal(scaled[:, :5], rescale("standardized", COUNTS, COUNTS))
+
+
 def test_scales_leave_the_input_as_it_was():
     before = COUNTS.copy()
     for name in SCALES:

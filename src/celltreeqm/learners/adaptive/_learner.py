@@ -10,11 +10,13 @@ from typing import ClassVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ...parallel import check_workers
 from ...trees import Tree, check_priors
 from .._features import CheckedFeatures, FeatureMatrix, check_features
 from .._fit import Fit
 from .._learner import Monitor, register_learner
 from .._provenance import Provenance, provenance_of
+from .._settings import check_count
 from ._bag import Bag, bag_trees, mean_paths
 from ._choice import Choice, choose
 from ._fit import AdaptiveFit, varied_features
@@ -24,6 +26,8 @@ from ._scales import rescale
 __all__ = ["AdaptiveLearner"]
 
 _log = logging.getLogger(__name__)
+
+_LARGEST = 1e150  # sums of squares of more are infinite, and those of less than its inverse are 0
 
 
 @register_learner
@@ -80,14 +84,11 @@ class AdaptiveLearner:
     workers: int | None = field(default=1, compare=False)
 
     def __post_init__(self) -> None:
-        for what, value, least in (
-            ("best", self.best, 1),
-            ("bag", self.bag, 1),
-            ("folds", self.folds, 2),
-            ("repeats", self.repeats, 1),
-        ):
-            if value < least:
-                raise ValueError(f"{what}={value} was given; a whole number of {least} or more is needed.")
+        check_count(self.best, "best", 1)
+        check_count(self.bag, "bag", 1)
+        check_count(self.folds, "folds", 2)
+        check_count(self.repeats, "repeats", 1)
+        check_workers(self.workers, None)
 
     def fit(
         self,
@@ -114,7 +115,7 @@ class AdaptiveLearner:
         monitor
             Not used.
         """
-        checked = check_features(X, leaves)
+        checked = _checked(X, leaves)
         trees = check_priors(prior, checked.leaves)
         provenance = provenance_of(self.name, self._settings(), seed=seed, features=checked)
         varied = np.ptp(checked.values, axis=0) > 0
@@ -140,7 +141,7 @@ class AdaptiveLearner:
         self, fit: AdaptiveFit, X: FeatureMatrix, *, seed: int | np.random.Generator | None = None
     ) -> AdaptiveFit:
         """Fit to other features of the leaves of a fit, with its candidates, builder and prior instead of a choice."""
-        checked = check_features(X, fit.leaves)
+        checked = _checked(X, fit.leaves)
         provenance = provenance_of(self.name, self._settings(), seed=seed, features=checked)
         with threadpool_limits(1, "blas"):
             return self._bagged(checked, fit.prior, provenance, Choice(fit.members, "kept", ()))
@@ -189,3 +190,14 @@ class AdaptiveLearner:
             criterion=choice.criterion,
             candidates=choice.table,
         )
+
+
+def _checked(X: FeatureMatrix, leaves: Sequence[str] | None) -> CheckedFeatures:
+    checked = check_features(X, leaves)
+    largest = float(np.abs(checked.values).max(initial=0.0))
+    if largest and not 1 / _LARGEST <= largest <= _LARGEST:
+        raise ValueError(
+            f"The largest of the features is {largest:g} in size, and squares of such numbers cannot be computed with. "
+            "Multiply all features by a factor that brings them near 1."
+        )
+    return checked

@@ -59,7 +59,9 @@ def heritability_on_scale(
     """Heritable weights of features on a scale; ``quick`` settles for less where many have to be compared."""
     learner = HeritableLearner(builder="neighbor_joining")
     if quick:
-        learner = HeritableLearner(builder="neighbor_joining", repeats=1, max_iterations=3)
+        learner = HeritableLearner(
+            builder="neighbor_joining", repeats=1, max_iterations=3, max_starts=1 if prior else 2
+        )
     fit = learner.fit(scaled, leaves, prior=prior or None, seed=seed)
     return Heritability(fit.weights, fit.gates)
 
@@ -99,7 +101,10 @@ def with_ridge(kernel: Matrix, ridge: Ridge, labelled: Sequence[Tree], index: di
         return kernel
     predicted = np.mean(
         [
-            ridge_kernel(kernel, np.array([index[name] for name in tree.leaves]), tree.distances(by="topology"))
+            # Without the root, which would make the edge that it is on count twice.
+            ridge_kernel(
+                kernel, np.array([index[name] for name in tree.leaves]), tree.unroot().distances(by="topology")
+            )
             for tree in labelled
         ],
         axis=0,

@@ -99,5 +99,5 @@ def rescale(name: str, values: Values, fitted: Values) -> Values:
         return scaled
     reference = scale.apply(fitted)
     deviation = reference.std(axis=0)
-    varied = np.ptp(reference, axis=0) > 0
+    varied = (np.ptp(reference, axis=0) > 0) & (deviation > 0)  # the deviation of tiny values can be lost to underflow
     return np.asarray((scaled - reference.mean(axis=0)) * (varied / np.where(varied, deviation, 1.0)))

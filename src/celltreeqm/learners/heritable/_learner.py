@@ -17,6 +17,7 @@ from .._features import FeatureMatrix, check_features
 from .._fit import BUILDERS, Builder, Fit
 from .._learner import Monitor, register_learner
 from .._provenance import provenance_of
+from .._settings import check_count
 from ._alternation import alternate, known_likelihoods, spectral_weights, weigh_on_folds
 from ._fit import HeritableFit, standardized
 from ._folds import Build, Folds, fold_features, weighted_distances
@@ -55,6 +56,9 @@ class HeritableLearner:
         In how many ways; by default in more, up to four, the fewer features there are.
     max_iterations
         Iterations from each start at most.
+    max_starts
+        How many starts at most: the features heritable on the known part of the tree, if there is one, all features
+        alike, and the features that agree with each other, in this order.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class HeritableLearner:
     folds: int = 5
     repeats: int | None = None
     max_iterations: int = 20
+    max_starts: int = 3
 
     def __post_init__(self) -> None:
         if self.builder not in (*BUILDERS, "best"):
@@ -83,13 +88,11 @@ class HeritableLearner:
                 f"builder={self.builder!r} was given; it is {', '.join(map(repr, BUILDERS))} or 'best', which lets the "
                 "features choose."
             )
-        for what, value, least in (
-            ("folds", self.folds, 2),
-            ("repeats", self.repeats, 1),
-            ("max_iterations", self.max_iterations, 1),
-        ):
-            if value is not None and value < least:
-                raise ValueError(f"{what}={value} was given; a whole number of {least} or more is needed.")
+        check_count(self.folds, "folds", 2)
+        if self.repeats is not None:
+            check_count(self.repeats, "repeats", 1)
+        check_count(self.max_iterations, "max_iterations", 1)
+        check_count(self.max_starts, "max_starts", 1)
 
     def fit(
         self,
@@ -160,11 +163,13 @@ class HeritableLearner:
             learned = weigh_features(known_likelihoods(features, leaves, whole[:1]))
             prior, known = (), None  # under it all builders make the same tree
         else:
-            given = {"all": np.ones(g), "spectral": spectral_weights(features)}
+            given = [("all", np.ones(g)), ("spectral", spectral_weights(features))]
             if known is not None:
-                given = {"known": weigh_features(known).weights} | given
+                given.insert(0, ("known", weigh_features(known).weights))
             build = _builder("neighbor_joining" if self.builder == "best" else self.builder, leaves, prior)
-            endings = alternate(folds, given, build, known=known, max_iterations=self.max_iterations)
+            endings = alternate(
+                folds, dict(given[: self.max_starts]), build, known=known, max_iterations=self.max_iterations
+            )
             learned = endings[0].learned
             made = [build(weighted_distances(features, ending.learned.weights)) for ending in endings]
             for ending, tree in zip(endings, made, strict=True):
