@@ -29,6 +29,8 @@ def rows_of(task, method="direct", size="tiny", seed=0, data=None):
 def test_the_tasks_are_those_of_the_paper_and_the_real_data():
     assert set(SIMULATED) == {
         "table-sim",
+        "table-sim-controls",
+        "ablation",
         "sim-partition",
         "sim-partial",
         "sim-unsupervised",

@@ -71,7 +71,7 @@ class QuartetLearner:
         "paper", or "dimension" to divide the distances on each side by the root of their number of columns.
     deviation_from
         What embedded distances are compared with: those of all "features" (the paper's :math:`\mathcal{D}(X)`), or of
-        the "gated" ones.
+        the "gated" ones, enlarged to the size of those of 16 features where the gate leaves fewer.
     distance
         "euclidean", or "squared" distances in the additivity loss.
     steps, batch, learning_rate, gate_learning_rate, warm_up, weight_decay, clip

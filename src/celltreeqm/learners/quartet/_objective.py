@@ -14,6 +14,8 @@ from ._triplets import quadruplets_of
 
 __all__ = ["Objective", "Parts"]
 
+_LEAST_FEATURES = 16
+
 
 class Parts(NamedTuple):
     """The loss and what it is made of, each before its weight.
@@ -105,6 +107,8 @@ class Objective:
             original = self.original if original is None else original
             if settings.gate == "linear" or settings.deviation_from == "gated":
                 original = pairwise_distances(embedded.gated) * self.unit
+            if settings.deviation_from == "gated" and settings.gate in ("gumbel", "sigmoid"):
+                original = self._enlarged(original)
             scale = (1.0, 1.0)
             if settings.deviation_by == "dimension":
                 scale = (math.sqrt(embedded.points.shape[1]), math.sqrt(self.features))
@@ -113,3 +117,13 @@ class Objective:
             settings.additivity * of_quartets + settings.deviation * deviation + settings.gate_weight * embedded.penalty
         )
         return Parts(loss, of_quartets, close, push, deviation, embedded.penalty, mismatched)
+
+    def _enlarged(self, original: Tensor) -> Tensor:
+        """Distances behind a gate, enlarged to the size of those of a few features where less is left.
+
+        Otherwise closing the gate shrinks what the embedding is held to, and with it all losses: points then fall
+        together and nothing pulls them apart again.
+        """
+        features = (original * original).mean() / 2  # so many standardised ones have this mean squared distance
+        least = min(_LEAST_FEATURES, self.features)
+        return original * (least / features.clamp(min=1e-6)).clamp(min=1.0).sqrt()
