@@ -149,7 +149,7 @@ class _Loop:
                     strict=True,
                 )
             ],
-            foreach=False,
+            fused=True,
         )
         self.averaged = self.parameters.copy()
         self.best = self.parameters.copy()
@@ -342,11 +342,7 @@ class _Loop:
         self.changes = tensors["changes"]
         described = self.optimizer.state_dict()
         described["state"] = {
-            i: {
-                name.split(".")[2]: value.cpu() if name.endswith(".step") else value
-                for name, value in tensors.items()
-                if name.startswith(f"optimizer.{i}.")
-            }
+            i: {name.split(".")[2]: value for name, value in tensors.items() if name.startswith(f"optimizer.{i}.")}
             for i in (0, 1)
         }
         self.optimizer.load_state_dict(described)
