@@ -47,6 +47,14 @@ def paper(problem: Problem, seed: int) -> Outcome:
     return _outcome(QuartetLearner(preset=preset, gate="gumbel"), problem, seed)
 
 
+@register_method("quartet-unsupervised")
+def unsupervised(problem: Problem, seed: int) -> Outcome:
+    """The paper's unsupervised set-up: a small network, and a matrix as the gate; for problems without a prior."""
+    if problem.prior is not None:
+        return Outcome()
+    return _outcome(QuartetLearner(preset="unsupervised"), problem, seed)
+
+
 @register_method("triplet")
 def triplet(problem: Problem, seed: int) -> Outcome:
     """The triplet loss in the network of quartet-scratch."""

@@ -68,6 +68,7 @@ def test_the_unsupervised_setup():
     made = settings("unsupervised")
     assert (made.encoder, made.layers, made.width) == ("fc", 3, 32)
     assert (made.loss, made.gate, made.gate_weight) == ("close", "linear", 1.0)  # |G - I| comes without a factor
+    assert (made.additivity, made.close) == (1.0, 1.0)  # nor has the additivity loss one
     assert (made.data_dropout, made.metric_dropout, made.norm) == (0, 0, "none")
 
 
@@ -135,9 +136,15 @@ def test_auto_from_scratch_has_a_gumbel_gate_and_thousands_of_steps(n, steps):
     assert (made.encoder, made.layers, made.heads, made.width, made.dimensions) == ("transformer", 4, 2, 128, 128)
 
 
-def test_auto_without_a_prior_is_the_unsupervised_setup_without_a_matrix_too_large_for_a_laptop():
-    learner = QuartetLearner()
-    assert learner.start(prior=False) == "none"
+def test_auto_without_a_prior_is_the_unsupervised_setup_on_top_of_a_heritable_start():
+    made = QuartetLearner().settings(64, 600, prior=False)
+    assert (made.encoder, made.layers, made.width, made.loss) == ("fc", 3, 32, "close")
+    assert (made.gate, made.skip, made.dimensions, made.steps) == ("none", True, 63, 300)
+    assert (made.noise, made.permute, made.draws) == (0, False, 0)
+
+
+def test_auto_without_a_prior_and_a_start_has_no_matrix_too_large_for_a_laptop():
+    learner = QuartetLearner(gate_start="none")
     unsupervised = QuartetLearner(preset="unsupervised")
     assert learner.settings(64, 2_000, prior=False) == unsupervised.settings(64, 2_000, prior=False)
     assert learner.settings(64, 2_001, prior=False).gate == "none"

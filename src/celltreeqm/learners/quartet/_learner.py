@@ -180,27 +180,27 @@ class QuartetLearner:
         check_together(settings, prior=prior)
         return settings
 
-    def start(self, *, prior: bool = True) -> Literal["none", "heritable"] | tuple[float, ...]:
+    def start(self) -> Literal["none", "heritable"] | tuple[float, ...]:
         """What is held of the features before training: as given, or what the preset starts with."""
         if self.gate_start is not None:
             return self.gate_start if isinstance(self.gate_start, str) else tuple(self.gate_start)
-        return "heritable" if self.preset == "auto" and prior else "none"
+        return "heritable" if self.preset == "auto" else "none"
 
     def _automatic(self, n: int, g: int, prior: bool) -> dict[str, Any]:
         """What "auto" makes of the data: a start makes training short and a gate needless."""
-        if not prior:
-            return dict(PRESETS["unsupervised"]) | ({"gate": "none"} if g > _LARGEST_MATRIX else {})
-        if self.start() == "none":
-            return {"steps": 1500 if n <= 128 else 3000}
-        return {
+        started = {
             "gate": "none",
             "skip": self.encoder != "diagonal",
             "dimensions": min(max(32, n - 1), _MOST_DIMENSIONS),  # n - 1 hold the inputs' distances
             "steps": 300,
-            "noise": 0.1,
-            "permute": True,
-            "draws": 0.5 if self.start() == "heritable" else 0.0,
         }
+        if not prior:
+            gate = {"gate": "none"} if g > _LARGEST_MATRIX else {}
+            return dict(PRESETS["unsupervised"]) | (gate if self.start() == "none" else started)
+        if self.start() == "none":
+            return {"steps": 1500 if n <= 128 else 3000}
+        draws = 0.5 if self.start() == "heritable" else 0.0
+        return started | {"noise": 0.1, "permute": True, "draws": draws}
 
     def fit(
         self,

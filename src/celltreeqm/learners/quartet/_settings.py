@@ -132,13 +132,16 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "weak-real": _paper(8, 256, 0.3, 0.2, 0.01),
         # The ablation was done on the smallest real data set, supervised.
         "ablation": _paper(8, 1024, 0.1, 0.1, 0.01),
-        # Appendix "Unsupervised Setting": three layers of 32, the loss without a push, and a matrix as the gate.
+        # Appendix "Unsupervised Setting": three layers of 32, the loss without a push, and a matrix as the gate. Its
+        # weight of the deviation loss is not given; ours is that with which the embedding stays near the features.
         "unsupervised": {
             **_paper(3, 32, 0.0, 0.0, 1.0),
             "encoder": "fc",
             "dimensions": 32,
             "loss": "close",
             "additivity": 1.0,
+            "deviation": 1.0,
+            "steps": 3000,
             "quartets": "all",
             "gate": "linear",
         },

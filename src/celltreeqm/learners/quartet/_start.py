@@ -42,7 +42,7 @@ class Start:
 
 def start_of(learner: QuartetLearner, checked: CheckedFeatures, trees: tuple[Tree, ...], seed: int) -> Start | None:
     """The start that the learner's settings ask for, made of these leaves and this prior alone; None for none."""
-    asked = learner.start(prior=bool(trees))
+    asked = learner.start()
     if asked == "none":
         return None
     if asked == "heritable":
