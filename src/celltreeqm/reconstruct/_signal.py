@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from ..learners._features import FeatureMatrix, check_features
+from ..learners.adaptive._kernels import kernel_distances
 from ..learners.adaptive._measure import labelled_trees
 from ..seeds import Seed, recorded_seed
-from ..trees import Tree, check_priors
+from ..trees import Tree, check_priors, neighbor_joining, robinson_foulds
 from ..trees._tree_checks import count_of
 from ._signal_clades import clade_statistics
 from ._signal_genes import gene_statistics
@@ -57,6 +58,9 @@ class SignalTest:
         Of the permutations.
     message
         The same in words.
+    direct_error
+        Where a tree is known, by how much direct reconstruction of its leaves from these features alone differs from it
+        (Robinson-Foulds): what is left for learning to improve.
     """
 
     kind: SignalKind
@@ -68,6 +72,7 @@ class SignalTest:
     permutations: int
     seed: int
     message: str
+    direct_error: float | None = None
 
     @property
     def significant(self) -> bool:
@@ -138,7 +143,7 @@ def signal_test(
         )
     not_negative = bool(checked.values.min() >= 0)
     values: Matrix | float = 0.0
-    tested = 0
+    tested, direct_error = 0, 0.0
     with threadpool_limits(1, "blas"):  # sums in the same order, and so the same bytes, wherever it runs
         for i, ((names, tree), varied) in enumerate(zip(compared, columns, strict=True)):
             generator = np.random.default_rng([number, i])
@@ -157,6 +162,8 @@ def signal_test(
                 turns[1:] = generator.permuted(turns[1:], axis=1)
                 kernels = representation_kernels(features, not_negative=not_negative)
                 if kind == "labels":
+                    direct = neighbor_joining(kernel_distances(kernels["as given"]), kept)
+                    direct_error += len(kept) * robinson_foulds(direct, known)
                     some, named = labelled_statistics(features, kernels, known, turns, generator)
                 else:
                     some, named = clade_statistics(kernels, known, turns)
@@ -173,6 +180,7 @@ def signal_test(
         permutations=int(permutations),
         seed=number,
         message=_message(kind, judgement, tested),
+        direct_error=direct_error / tested if kind == "labels" else None,
     )
 
 
