@@ -60,15 +60,15 @@ def test_given_edges_agree_with_all_trees_that_display_the_prior(seed: int) -> N
     wanted = implied(prior, truth.leaves)
     assert {split for split, given in said.items() if given == "yes"} == wanted & set(said)
     for split, given in said.items():
-        within = any(
-            restrict_splits([split], tree.leaves) & splits(tree) for tree in prior
-        )
+        within = any(restrict_splits([split], tree.leaves) & splits(tree) for tree in prior)
         assert (given != "no") == (within or split in wanted)
 
 
 def test_something_of_each_kind_was_looked_at() -> None:
     said = [
-        given for seed in range(12) for given in by_split(some_tree(NAMES, seed), priors_of(some_tree(NAMES, seed), seed)).values()
+        given
+        for seed in range(12)
+        for given in by_split(some_tree(NAMES, seed), priors_of(some_tree(NAMES, seed), seed)).values()
     ]
     assert min(said.count("yes"), said.count("partly"), said.count("no")) >= 5
 

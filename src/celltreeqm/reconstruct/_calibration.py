@@ -27,8 +27,7 @@ __all__ = ["HIDDEN_SHARES", "WITHOUT_LABELS", "Calibration", "calibrate_support"
 
 Basis: TypeAlias = Literal["labels", "simulations", "nothing"]
 
-# Little hidden is most like the real run, much hidden gives more clades to judge. The number of labels left is a column
-# of the description, so that the model can carry on from fewer labels to all of them.
+# Little hidden is most like the real run in how much is known, much hidden in how large the share of unknown leaves is.
 HIDDEN_SHARES = (0.15, 0.3, 0.5)
 _FEWEST_CLADES = 40
 
@@ -113,7 +112,7 @@ def calibrate_support(
     runs, and the tree of the labelled leaves is made again under what is left, with bootstrap and all. There it is
     known which clades are true. A logistic model, held to raw support by a ridge penalty, learns the probability that
     a clade is true from its support by the fit and by plain readings of the features, their spread, the number of known
-    and unknown leaves in it, its relative edge length and how much was labelled in all. Raw support is kept where fewer
+    and unknown leaves in it and its relative edge length. Raw support is kept where fewer
     than 40 clades could be judged, or where the model does not predict the clades of left-out runs better, by more than
     a standard error.
 
@@ -148,9 +147,7 @@ def calibrate_support(
     of_feature = checked_modules(modules, values.shape[1])
     number = recorded_seed(seed)
     if not labelled_trees(fit.prior):
-        return Calibration(
-            "simulations", WITHOUT_LABELS, 0, math.nan, math.nan, math.nan, _without_labels(), number
-        )
+        return Calibration("simulations", WITHOUT_LABELS, 0, math.nan, math.nan, math.nan, _without_labels(), number)
     judged = rerun_with_hidden_labels(
         fit,
         values,
@@ -188,7 +185,11 @@ def learn_calibration(judged: JudgedClades, seed: int) -> Calibration:
     gains = np.array([(raw - by_penalty[best])[judged.run == run].mean() for run in np.unique(judged.run)])
     losses = float(raw.mean()), float(by_penalty[best].mean())
     above = judged.raw >= 0.9
-    held = f" Of {int(above.sum())} with raw support of .9 or more {judged.true[above].mean():.2f} were true." if above.any() else ""
+    held = (
+        f" Of {int(above.sum())} with raw support of .9 or more {judged.true[above].mean():.2f} were true."
+        if above.any()
+        else ""
+    )
     if gains.mean() <= gains.std(ddof=1) / math.sqrt(len(gains)):
         return Calibration(
             "nothing",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 __all__ = ["PENALTIES", "Correction", "cross_validated_loss", "learn_correction", "log_loss"]
 
-PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0)
+PENALTIES = (1.0, 3.0, 10.0, 30.0, 100.0)
 _FREE = 0.03  # the intercept's penalty: hardly any, so that a share of true clades far from raw support is reached
 
 
@@ -43,7 +43,11 @@ class Correction:
 
 
 def learn_correction(
-    description: NDArray[np.float64], true: NDArray[np.float64], penalty: float, *, weights: NDArray[np.float64] | None = None
+    description: NDArray[np.float64],
+    true: NDArray[np.float64],
+    penalty: float,
+    *,
+    weights: NDArray[np.float64] | None = None,
 ) -> Correction:
     """The correction that clades of known truth speak for, held to no correction by a ridge penalty.
 

@@ -25,7 +25,6 @@ DESCRIPTION = (
     "unknown leaves",
     "relative length",
     "partly given",
-    "labelled leaves in all",
 )
 
 
@@ -40,7 +39,7 @@ class EdgeTable:
     raw
         float[e], their bootstrap support.
     description
-        float[e, 10], the columns of :data:`DESCRIPTION`: supports as log odds, numbers of leaves (of the smaller side)
+        float[e, 9], the columns of :data:`DESCRIPTION`: supports as log odds, numbers of leaves (of the smaller side)
         and lengths as logarithms.
     """
 
@@ -77,7 +76,6 @@ def describe_edges(
         np.log1p(size - n_known),
         _relative_lengths(tree, nodes),
         (given[nodes] == "partly").astype(np.float64),
-        np.full(len(nodes), np.log1p(known.sum())),
     ]
     return EdgeTable(nodes, supports[0], np.array(table).T.reshape(len(nodes), len(DESCRIPTION)))
 
@@ -89,7 +87,7 @@ def log_odds(support: NDArray[np.float64], n: int) -> NDArray[np.float64]:
 
 
 def judge_edges(tree: Tree, nodes: NDArray[np.int64], truth: Tree) -> NDArray[np.float64]:
-    """float[e], 1 for splits of the true tree, 0 for those that contradict it, NaN where its polytomies leave it open."""
+    """float[e], 1 for splits of the true tree, 0 for those against it, NaN where its polytomies leave it open."""
     columns = [truth.index[name] for name in tree.leaves]
     true = truth.splits()[:, columns]
     sides = edge_sides(tree, nodes)

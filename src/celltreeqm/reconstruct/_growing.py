@@ -29,7 +29,7 @@ from ..learners.adaptive._measure import (
 from ..learners.adaptive._scales import rescale
 from ..trees import Tree, neighbor_joining
 
-__all__ = ["READINGS", "Grown", "Grower", "grower_of"]
+__all__ = ["READINGS", "Grower", "Grown", "grower_of"]
 
 READINGS = ("direct", "standardized", "correlation")
 

@@ -76,7 +76,10 @@ def rerun_with_hidden_labels(
         generator = np.random.default_rng(sequence)
         truth = labelled[number % len(labelled)]
         m = truth.n_leaves
-        hidden = {truth.leaves[i] for i in generator.permutation(m)[: min(max(1, round(shares[number % len(shares)] * m)), m - 4)].tolist()}
+        hidden = {
+            truth.leaves[i]
+            for i in generator.permutation(m)[: min(max(1, round(shares[number % len(shares)] * m)), m - 4)].tolist()
+        }
         less = []
         for tree in fit.prior:
             gone = hidden if tree in labelled else set()
