@@ -1,4 +1,7 @@
 """The whole run on plain values, and what it says of itself."""
 
+from ._competing import Alternative as Alternative
+from ._competing import CompetingSignals as CompetingSignals
+from ._competing import competing_signals as competing_signals
 from ._prior_check import PriorCheck as PriorCheck
 from ._prior_check import check_prior as check_prior
