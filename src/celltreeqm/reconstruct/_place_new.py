@@ -1,0 +1,324 @@
+"""``place_new_leaves``: new taxa or cells on a finished tree, with the edges that may be theirs and their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
+
+from ..learners import AdaptiveFit, Fit, HeritableFit
+from ..learners._features import FeatureMatrix, own_row_names
+from ..trees import Placements, Tree, find_placements, fit_branch_lengths
+from ..trees._matrices import check_distances
+from ..trees._placement import _place
+from ..trees._tree_checks import check_tree, count_of, some_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["NewLeaves", "Placer", "place_new_leaves", "prepare_placement"]
+
+_FEWEST_LEAVES = 8
+_MOST_LEFT_OUT = 500
+_MISFIT = 0.01
+_FLOOR = 1e-9  # of the sum of squared distances
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NewLeaves:
+    """Where new leaves go on a tree, and how surely.
+
+    Parameters
+    ----------
+    placements
+        The best edge of each, with position and pendant length (see :class:`Placements`).
+    weights
+        float[q, m - 1], for each new leaf the probability of each edge, by the node below it.
+    nearby
+        float[q], the probability of the best edge and those that share a node with it.
+    misfit
+        float[q], the share of the tree's own leaves that are, when left out, as far from the tree or farther (in
+        squared residual and pendant length together); 0 where the leaf is like nothing on the tree.
+    """
+
+    placements: Placements
+    weights: NDArray[np.float64]
+    nearby: NDArray[np.float64]
+    misfit: NDArray[np.float64]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The q names of the new leaves."""
+        return self.placements.names
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """float[q], the probability of each leaf's best edge."""
+        return np.asarray(self.weights[np.arange(len(self.names)), self.placements.edge])
+
+    @property
+    def unstable(self) -> tuple[str, ...]:
+        """The leaves that may as well be elsewhere: at most half of the weight is on the best edge and its neighbours.
+
+        Those that are farther from the tree than all but a hundredth of its own leaves are among them.
+        """
+        shaky = (self.nearby <= 0.5) | (self.misfit < _MISFIT)
+        return tuple(name for name, is_so in zip(self.names, shaky.tolist(), strict=True) if is_so)
+
+    def candidates(self, name: str, *, weight: float = 0.95) -> pd.DataFrame:
+        """The likeliest edges of a leaf, down to a total weight: ``edge``, ``weight`` and ``below``, the leaves there.
+
+        ``below`` is on the side of the edge away from the root.
+        """
+        import pandas as pd
+
+        if name not in self.names:
+            raise ValueError(f"{name!r} is none of the new leaves; they are {some_names(self.names)}.")
+        own = self.weights[self.names.index(name)]
+        order = np.argsort(-own, kind="stable")
+        kept = order[: int(np.searchsorted(np.cumsum(own[order]), weight)) + 1]
+        below = [self.placements.backbone.leaves_below(int(edge)) for edge in kept]
+        return pd.DataFrame({"edge": kept, "weight": own[kept], "below": below})
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each new leaf: ``edge``, ``weight``, ``nearby``, ``misfit``, ``unstable``."""
+        import pandas as pd
+
+        columns = {
+            "edge": self.placements.edge,
+            "weight": self.weight,
+            "nearby": self.nearby,
+            "misfit": self.misfit,
+            "unstable": [name in set(self.unstable) for name in self.names],
+        }
+        return pd.DataFrame(columns, index=list(self.names))
+
+    @property
+    def message(self) -> str:
+        """What is to be believed, in plain words."""
+        shaky = self.unstable
+        if not shaky:
+            return f"{count_of(len(self.names), 'new leaf has', 'new leaves have')} been placed, none unstably."
+        return (
+            f"{len(shaky)} of {count_of(len(self.names), 'new leaf', 'new leaves')} may as well be elsewhere on the "
+            f"tree, or fit nowhere: {some_names(shaky, 10)}. Look at their candidates before relying on them."
+        )
+
+    def tree(self) -> Tree:
+        """The tree with each new leaf on its best edge; its own branches as long as the features have them."""
+        return self.placements.tree()
+
+    def __repr__(self) -> str:
+        return f"NewLeaves({self.message})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Placer:
+    """A tree that has been prepared for :func:`place_new_leaves`: single leaves in about a millisecond.
+
+    Parameters
+    ----------
+    backbone
+        The tree, with lengths fitted to the distances between its leaves.
+    sharpness
+        How fast weights fall with the residual, learned from the tree's own leaves.
+    strangeness
+        float[k], of these when left out, ascending: mean squared residual and squared pendant length together.
+    fit
+        The fit that turns features into distances, or None where distances are given.
+    """
+
+    backbone: Tree
+    sharpness: float
+    strangeness: NDArray[np.float64]
+    fit: Fit | None
+
+    def place(self, X_new: FeatureMatrix, names: Sequence[str] | None = None) -> NewLeaves:
+        """Place new leaves, each on its own.
+
+        Parameters
+        ----------
+        X_new
+            float[q, g], their features; or, where the tree was prepared with distances, float[q, n], their distances to
+            the leaves of the tree.
+        names
+            The q names; a DataFrame brings them as its index.
+        """
+        given = names if names is not None else own_row_names(X_new)
+        if given is None:
+            raise ValueError(
+                "The new leaves came without names. Pass names, or a DataFrame that has them as its index."
+            )
+        if isinstance(given, str):
+            raise TypeError(f"names is the single string {given!r}; a sequence of names was needed.")
+        if self.fit is None:
+            distances = np.asarray(X_new, dtype=np.float64)
+        else:
+            with threadpool_limits(1, "blas"):
+                distances = cdist(_points(self.fit, X_new), self._own_points)
+        found = find_placements(self.backbone, distances, given, weights="uniform")
+        relative = found.residuals / np.maximum((distances**2).sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        weights = np.exp(-self.sharpness * _gaps(relative))
+        weights /= weights.sum(axis=1, keepdims=True)
+        parent = self.backbone.parent[:-1]
+        edge, above = found.edge[:, None], parent[found.edge][:, None]
+        edges = np.arange(len(parent))
+        near = (edges == edge) | (parent == edge) | (edges == above) | (parent == above)
+        worse = len(self.strangeness) - np.searchsorted(self.strangeness, _strangeness(found, self.backbone.n_leaves))
+        return NewLeaves(found, weights, (weights * near).sum(axis=1), worse / len(self.strangeness))
+
+    @property
+    def _own_points(self) -> NDArray[np.float64]:
+        assert self.fit is not None
+        held: NDArray[np.float64] | None = self.__dict__.get("_held")
+        if held is None:
+            row = {name: i for i, name in enumerate(self.fit.leaves)}
+            held = _points(self.fit, None)[[row[name] for name in self.backbone.leaves]]
+            self.__dict__["_held"] = held
+        return held
+
+    def __repr__(self) -> str:
+        source = "distances" if self.fit is None else repr(self.fit)
+        return f"Placer({self.backbone.n_leaves} leaves, from {source})"
+
+
+def prepare_placement(tree: Tree, source: Fit | ArrayLike) -> Placer:
+    r"""Prepare a finished tree for new leaves: its branch lengths, and how much a good fit says.
+
+    The lengths are those that fit the distances between the tree's leaves best. Then each leaf of the tree is left out
+    and placed like a new one; with :math:`r_{ie}` the residual of leaf i on edge e, relative to its squared distances,
+    and :math:`o_i` its own edge once it is taken off, the sharpness s of the weights
+
+    .. math:: w_{ie} \propto \exp \Bigl( -s \sqrt{\log (r_{ie} / \min_f r_{if})} \Bigr)
+
+    is the one that makes the own edges of the tree's leaves likeliest,
+    :math:`\max_s \sum_i \log w_{i o_i}` (without the square root, leaves that fit badly everywhere would make all
+    weights blunt). So weights are as sharp as the features are good at finding the leaves of this tree. Where the tree is wrong, or was built from the same features without a
+    prior, they tell of this tree and not of the lineage.
+
+    Parameters
+    ----------
+    tree
+        The finished tree, on eight leaves or more.
+    source
+        The fit by which distances of new leaves are measured: features standardised over its leaves and weighted by its
+        scores for the heritable and the adaptive learner, its embedding for others. Or float[n, n], distances between
+        the leaves of the tree (a DataFrame may hold them in another order).
+    """
+    check_tree(tree)
+    if tree.n_leaves < _FEWEST_LEAVES:
+        raise ValueError(
+            f"The tree has {count_of(tree.n_leaves, 'leaf', 'leaves')}; {_FEWEST_LEAVES} or more are needed to tell "
+            "how surely new ones can be placed."
+        )
+    if isinstance(source, Fit):
+        row = {name: i for i, name in enumerate(source.leaves)}
+        missing = [name for name in tree.leaves if name not in row]
+        if missing:
+            raise ValueError(
+                f"{count_of(len(missing), 'leaf of the tree is', 'leaves of the tree are')} not among those of the "
+                f"fit: {some_names(missing)}. Restrict the tree: tree.restrict(fit.leaves)."
+            )
+        with threadpool_limits(1, "blas"):
+            points = _points(source, None)[[row[name] for name in tree.leaves]]
+            distances = cdist(points, points)
+    else:
+        matrix, names = check_distances(source, None if hasattr(source, "columns") else tree.leaves)
+        place = {name: i for i, name in enumerate(names)}
+        missing = [name for name in tree.leaves if name not in place]
+        if missing:
+            raise ValueError(
+                f"{count_of(len(missing), 'leaf of the tree has', 'leaves of the tree have')} no row in the distances: "
+                f"{some_names(missing)}. Add what is missing, or restrict the tree: tree.restrict(leaves)."
+            )
+        rows = [place[name] for name in tree.leaves]
+        distances = matrix[np.ix_(rows, rows)]
+    backbone = fit_branch_lengths(replace(tree.collapse_unary(), support=None), distances, tree.leaves)
+    sharpness, strangeness = _learn(backbone, distances)
+    return Placer(backbone, sharpness, strangeness, source if isinstance(source, Fit) else None)
+
+
+def place_new_leaves(
+    tree: Tree, source: Fit | ArrayLike, X_new: FeatureMatrix, names: Sequence[str] | None = None
+) -> NewLeaves:
+    """Place new taxa or cells on a finished tree, each with candidate edges and their weights; the tree stays as it is.
+
+    Least squares on the distances to all leaves of the tree (:func:`find_placements`); residuals become weights whose
+    sharpness is learned from the tree's own leaves (:func:`prepare_placement`, which see; use its :class:`Placer` where
+    leaves come one by one).
+
+    Parameters
+    ----------
+    tree
+        The finished tree.
+    source
+        The fit, or the distances between the leaves of the tree.
+    X_new
+        float[q, g], the features of the new leaves; with distances float[q, n], theirs to the leaves of the tree.
+    names
+        The q names; a DataFrame brings them as its index.
+
+    Examples
+    --------
+    >>> from celltreeqm.learners import HeritableLearner
+    >>> from celltreeqm.simulate import simulate_scenario
+    >>> simulation = simulate_scenario("weak", leaves=32, seed=0)
+    >>> backbone = simulation.truth.restrict(simulation.leaves[1:])
+    >>> fit = HeritableLearner().fit(simulation.features[1:], simulation.leaves[1:], prior=backbone, seed=0)
+    >>> found = place_new_leaves(backbone, fit, simulation.features[:1], ["t01"])
+    >>> found.tree().unroot().same_topology(simulation.truth.unroot())
+    True
+    """
+    return prepare_placement(tree, source).place(X_new, names)
+
+
+def _points(fit: Fit, X: FeatureMatrix | None) -> NDArray[np.float64]:
+    """float[n, d], coordinates of the fit's leaves or of new rows, each of which stands for itself alone."""
+    if not isinstance(fit, HeritableFit | AdaptiveFit):
+        return fit.embed(X)
+    reference = fit.features
+    mean, deviation, varied = reference.mean(axis=0), reference.std(axis=0), np.ptp(reference, axis=0) > 0
+    scale = np.where(varied, np.sqrt(fit.feature_scores) / np.where(varied, deviation, 1.0), 0.0)
+    values = reference if X is None else fit.new_features(X)
+    return np.asarray((values - mean) * scale)
+
+
+def _learn(backbone: Tree, distances: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """Sharpness, and the strangeness of left-out leaves, ascending."""
+    n, parent = backbone.n_leaves, backbone.parent
+    by_name = sorted(range(n), key=backbone.leaves.__getitem__)
+    left_out = np.array(by_name[:: -(-n // _MOST_LEFT_OUT)])
+    trust = np.ones((len(left_out), n))
+    trust[np.arange(len(left_out)), left_out] = 0.0
+    delta = np.ascontiguousarray(distances[left_out])
+    _, _, pendant, residual, residuals = _place(parent, backbone.known_lengths(), delta, trust)
+    relative = residuals / np.maximum((delta**2).sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    at = parent[left_out][:, None]
+    own = (np.arange(len(parent) - 1) == at) | (parent[:-1] == at)
+    here = np.where(own, relative, np.inf).min(axis=1, keepdims=True)
+    gaps = _gaps(np.concatenate([here, np.where(own, np.inf, relative)], axis=1))
+
+    def loss(log_sharpness: float) -> float:
+        sharpness = np.exp(log_sharpness)
+        return float((np.log(np.exp(-sharpness * gaps).sum(axis=1)) + sharpness * gaps[:, 0]).mean())
+
+    found = minimize_scalar(loss, bounds=(np.log(1e-2), np.log(1e3)), method="bounded")
+    return float(np.exp(found.x)), np.sort(residual / (n - 1) + pendant**2)
+
+
+def _strangeness(found: Placements, n: int) -> NDArray[np.float64]:
+    """float[q], how far from the tree a leaf is at its best place."""
+    return np.asarray(found.residual / n + found.pendant**2)
+
+
+def _gaps(relative: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far each edge is from a leaf's best one: the root of the difference of log residuals."""
+    logs = np.log(relative + _FLOOR)
+    return np.asarray(np.sqrt(logs - logs.min(axis=1, keepdims=True)))
