@@ -50,6 +50,33 @@ if TYPE_CHECKING:
     from .quartets import rank_quartets as rank_quartets
     from .quartets import sample_known_quartets as sample_known_quartets
     from .quartets import unrank_quartets as unrank_quartets
+    from .reconstruct import Alternative as Alternative
+    from .reconstruct import Bootstrap as Bootstrap
+    from .reconstruct import Calibration as Calibration
+    from .reconstruct import CompetingSignals as CompetingSignals
+    from .reconstruct import JudgedSupport as JudgedSupport
+    from .reconstruct import LeafStability as LeafStability
+    from .reconstruct import NewLeaves as NewLeaves
+    from .reconstruct import Placer as Placer
+    from .reconstruct import PriorCheck as PriorCheck
+    from .reconstruct import Reconstruction as Reconstruction
+    from .reconstruct import Reliability as Reliability
+    from .reconstruct import SignalTest as SignalTest
+    from .reconstruct import Verdict as Verdict
+    from .reconstruct import bootstrap_trees as bootstrap_trees
+    from .reconstruct import calibrate_support as calibrate_support
+    from .reconstruct import check_prior as check_prior
+    from .reconstruct import competing_signals as competing_signals
+    from .reconstruct import decide as decide
+    from .reconstruct import gene_modules as gene_modules
+    from .reconstruct import given_edges as given_edges
+    from .reconstruct import judge_support as judge_support
+    from .reconstruct import leaf_stability as leaf_stability
+    from .reconstruct import place_new_leaves as place_new_leaves
+    from .reconstruct import prepare_placement as prepare_placement
+    from .reconstruct import reconstruct_lineage as reconstruct_lineage
+    from .reconstruct import reliability_table as reliability_table
+    from .reconstruct import signal_test as signal_test
     from .simulate import SCENARIOS as SCENARIOS
     from .simulate import Scenario as Scenario
     from .simulate import Simulation as Simulation
@@ -201,6 +228,35 @@ _CONTENTS = {
         "permute_genes",
         "permute_leaves",
         "relative_improvement",
+    ),
+    "reconstruct": (
+        "Alternative",
+        "Bootstrap",
+        "Calibration",
+        "CompetingSignals",
+        "JudgedSupport",
+        "LeafStability",
+        "NewLeaves",
+        "Placer",
+        "PriorCheck",
+        "Reconstruction",
+        "Reliability",
+        "SignalTest",
+        "Verdict",
+        "bootstrap_trees",
+        "calibrate_support",
+        "check_prior",
+        "competing_signals",
+        "decide",
+        "gene_modules",
+        "given_edges",
+        "judge_support",
+        "leaf_stability",
+        "place_new_leaves",
+        "prepare_placement",
+        "reconstruct_lineage",
+        "reliability_table",
+        "signal_test",
     ),
     "parallel": (
         "parallel_map",

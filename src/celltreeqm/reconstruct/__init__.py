@@ -24,5 +24,7 @@ from ._reliability import judge_support as judge_support
 from ._reliability import reliability_table as reliability_table
 from ._rogues import LeafStability as LeafStability
 from ._rogues import leaf_stability as leaf_stability
+from ._run import Reconstruction as Reconstruction
+from ._run import reconstruct_lineage as reconstruct_lineage
 from ._signal import SignalTest as SignalTest
 from ._signal import signal_test as signal_test

@@ -64,6 +64,7 @@ def bootstrap_trees(
     workers: int | None = 1,
     cells: Cells | None = None,
     modules: ArrayLike | None = None,
+    honor_prior: bool = True,
 ) -> Bootstrap:
     """Trees of resampled features under the fit's prior, with what the fit has chosen kept and all else learned anew.
 
@@ -90,6 +91,8 @@ def bootstrap_trees(
     modules
         int[g], modules of features that are drawn whole (:func:`gene_modules`): correlated features are not
         independent, and drawn one by one they make too much support.
+    honor_prior
+        Whether the trees display the prior. It is learned from in any case.
 
     Examples
     --------
@@ -120,7 +123,7 @@ def bootstrap_trees(
     items = list(enumerate(np.random.SeedSequence(number).spawn(int(n))))
     run = partial(
         _grow_resample,
-        grower=grower_of(fit),
+        grower=grower_of(fit, honors=honor_prior),
         values=values,
         modules=of_feature,
         draw=cells if callable(cells) else None,

@@ -63,12 +63,20 @@ class Grower:
     leaves
         The rows of the features.
     prior
-        What the trees display and what weights are learned from; on these leaves.
+        What weights are learned from and the trees display; on these leaves.
+    honors
+        Whether the trees display it.
     """
 
     fit: Fit
     leaves: tuple[str, ...]
     prior: tuple[Tree, ...]
+    honors: bool = True
+
+    @property
+    def _displayed(self) -> list[Tree] | None:
+        """What builders are given."""
+        return list(self.prior) if self.honors and self.prior else None
 
     def on(self, X: NDArray[np.float64], leaves: Sequence[str], prior: Sequence[Tree], seed: int) -> Grower:
         """The same way for some of the leaves, with less of the prior.
@@ -80,7 +88,8 @@ class Grower:
             return replace(self, leaves=tuple(leaves), prior=tuple(prior))
         made = self.fit.provenance
         learner = learner_by_name(made.learner, **made.settings)
-        return Grower(learner.fit(X, leaves, prior=list(prior) or None, seed=seed), tuple(leaves), tuple(prior))
+        made_again = learner.fit(X, leaves, prior=list(prior) or None, seed=seed)
+        return replace(self, fit=made_again, leaves=tuple(leaves), prior=tuple(prior))
 
     def grow(self, X: NDArray[np.float64], seed: int) -> Grown:
         """The trees of a set of features, float[n, g']."""
@@ -89,28 +98,29 @@ class Grower:
         fit = self.fit
         if isinstance(fit, AdaptiveFit):
             members = self._members(fit, X)
-            own = BUILDERS[fit.builder](mean_paths(members), self.leaves, prior=prior)
+            own = BUILDERS[fit.builder](mean_paths(members), self.leaves, prior=self._displayed)
         elif isinstance(fit, DirectFit):
             direct = DirectLearner(metric=fit.metric, builder=fit.builder)
-            own = direct.fit(X, self.leaves, prior=prior, seed=seed).tree()
+            own = direct.fit(X, self.leaves, prior=prior, seed=seed).tree(honor_prior=self.honors)
         elif isinstance(fit, HeritableFit):
             kept = {**fit.provenance.settings, "builder": fit.builder}
             # One start and few iterations: a set of features among a hundred.
             kept |= {"repeats": 1, "max_iterations": 3, "max_starts": 1 if prior else 2}
             learner = HeritableLearner(**kept)
-            own = learner.fit(X, self.leaves, prior=prior, seed=fit.provenance.seed).tree()
+            again = learner.fit(X, self.leaves, prior=prior, seed=fit.provenance.seed)
+            own = again.tree(honor_prior=self.honors)
         else:
-            own = fit.refit(X, seed=seed).tree()
+            own = fit.refit(X, seed=seed).tree(honor_prior=self.honors)
         return Grown(own.unroot(), self._readings(X), members)
 
     def average(self, grown: Sequence[Grown], X: NDArray[np.float64], seed: int) -> Tree:
         """The unrooted tree that a whole run has in the end: an adaptive fit's is the average over its bag."""
         if isinstance(self.fit, AdaptiveFit):
             trees = [tree for one in grown for tree in one.members]
-            return BUILDERS[self.fit.builder](mean_paths(trees), self.leaves, prior=list(self.prior) or None).unroot()
+            return BUILDERS[self.fit.builder](mean_paths(trees), self.leaves, prior=self._displayed).unroot()
         if isinstance(self.fit, DirectFit | HeritableFit):
             return self.grow(X, seed).own
-        return self.fit.tree().unroot()
+        return self.fit.tree(honor_prior=self.honors).unroot()
 
     def _members(self, fit: AdaptiveFit, X: NDArray[np.float64]) -> tuple[Tree, ...]:
         values = X[:, varied_features(X)]
@@ -126,7 +136,7 @@ class Grower:
                 )
             kernel = base_kernel(row, scaled, scaled, learned.get(row.scale))
             distances = candidate_distances(row, with_ridge(kernel, row.ridge, labelled, index))
-            trees.append(BUILDERS[builder](distances, self.leaves, prior=list(self.prior) or None).unroot())
+            trees.append(BUILDERS[builder](distances, self.leaves, prior=self._displayed).unroot())
         return tuple(trees)
 
     def _readings(self, X: NDArray[np.float64]) -> tuple[Tree, ...]:
@@ -136,10 +146,11 @@ class Grower:
             centred_products(rescale("standardized", X, X), every),
             correlations(X, every),
         )
-        prior = list(self.prior) or None
-        return tuple(neighbor_joining(kernel_distances(kernel), self.leaves, prior=prior) for kernel in kernels)
+        return tuple(
+            neighbor_joining(kernel_distances(kernel), self.leaves, prior=self._displayed) for kernel in kernels
+        )
 
 
-def grower_of(fit: Fit) -> Grower:
-    """The way from features to trees of a fit, on its own leaves and under its own prior."""
-    return Grower(fit, fit.leaves, fit.prior)
+def grower_of(fit: Fit, *, honors: bool = True) -> Grower:
+    """The way from features to trees of a fit, on its own leaves and with its own prior."""
+    return Grower(fit, fit.leaves, fit.prior, honors)

@@ -1,0 +1,282 @@
+"""``reconstruct_lineage``: the whole run, and what it says of itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..learners import AdaptiveLearner, DirectLearner, Fit, Learner, check_features, learner_by_name
+from ..learners._features import CheckedFeatures, FeatureMatrix
+from ..learners._learner import Monitor
+from ..parallel import check_workers
+from ..seeds import Seed, recorded_seed
+from ..trees import RootedBy, Tree, check_priors, root_by_prior
+from ._bootstrap import Bootstrap, bootstrap_trees, checked_modules
+from ._calibration import Calibration, calibrate_support
+from ._competing import CompetingSignals, competing_signals
+from ._fallback import Verdict, decide
+from ._given import Given, given_edges
+from ._prior_check import PriorCheck, check_prior
+from ._rogues import LeafStability, leaf_stability
+from ._signal import SignalTest, signal_test
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Reconstruction", "reconstruct_lineage"]
+
+_log = logging.getLogger(__name__)
+
+_FEWEST_LEAVES = 4
+_FEWEST_FOR_COMPETING = 8
+_STAGES = ("signal", "fit", "bootstrap", "calibration", "prior", "competing")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Reconstruction:
+    """A lineage tree, and what there is to believe of it.
+
+    Parameters
+    ----------
+    tree
+        The tree, rooted; its support is ``raw_support``, calibrated where there were labels to calibrate with.
+    rooted_by
+        What decided where the root is: see :func:`root_by_prior`.
+    given
+        For the edge above each node whether the prior gave it: "yes", "partly" or "no".
+    raw_support
+        float[m], for the edge above each node the share of bootstrap trees that have it; NaN where there is none.
+    fit
+        Whose distances the tree was built from: the learner's, or direct reconstruction's.
+    signal, verdict
+        The signal test, and which way it made the run go; the test is None where it was not asked for.
+    bootstrap, calibration, stability
+        The bootstrap, what its support is worth, and how stable each leaf is; None where none was asked for.
+    prior_check
+        Leaves and clades of the prior that the features contradict; None where there is no prior.
+    competing
+        The trees that features tell of.
+    settings
+        Every setting of the run.
+    seed
+        With which the run can be repeated.
+    """
+
+    tree: Tree
+    rooted_by: RootedBy
+    given: tuple[Given, ...]
+    raw_support: NDArray[np.float64]
+    fit: Fit
+    signal: SignalTest | None
+    verdict: Verdict
+    bootstrap: Bootstrap | None
+    calibration: Calibration | None
+    stability: LeafStability | None
+    prior_check: PriorCheck | None
+    competing: CompetingSignals | None
+    settings: Mapping[str, Any]
+    seed: int
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """A row for each internal edge: ``node``, ``leaves`` below it, ``given``, ``support`` and ``raw_support``."""
+        import pandas as pd
+
+        tree = self.tree
+        support = np.full(tree.n_nodes, np.nan) if tree.support is None else tree.support
+        nodes = [node for node in range(tree.n_leaves, tree.n_nodes) if tree.parent[node] >= 0]
+        return pd.DataFrame(
+            {
+                "node": nodes,
+                "leaves": [int(tree.n_below[node]) for node in nodes],
+                "given": [self.given[node] for node in nodes],
+                "support": support[nodes],
+                "raw_support": self.raw_support[nodes],
+            }
+        )
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """What has to be known of the tree, in sentences: the verdict first."""
+        said = [f"{self.verdict.reason[:1].upper()}{self.verdict.reason[1:]}."]
+        internal = self.edges["given"]
+        if len(internal) and (internal == "yes").all():
+            said.append("The prior gives every branch: features had no say in the tree's shape.")
+        elif len(internal):
+            yes, partly = (int((internal == kind).sum()) for kind in ("yes", "partly"))
+            said.append(f"Of {len(internal)} internal branches the prior gives {yes}, and {partly} in part.")
+        for part in (self.calibration, self.prior_check, self.competing):
+            if part is not None:
+                said.append(part.message)
+        if self.stability is not None and self.stability.rogues:
+            names = ", ".join(map(repr, self.stability.rogues[:10]))
+            said.append(f"These leaves have no stable place, and take support from the clades around them: {names}.")
+        return tuple(said)
+
+    def __repr__(self) -> str:
+        return f"Reconstruction({self.tree.n_leaves} leaves, {self.verdict.use}, seed {self.seed})"
+
+    def __str__(self) -> str:
+        return "\n".join(self.messages)
+
+
+def reconstruct_lineage(
+    X: FeatureMatrix,
+    leaves: Sequence[str] | None = None,
+    *,
+    prior: Tree | Sequence[Tree] | None = None,
+    learner: str | Learner = "adaptive",
+    honor_prior: bool = True,
+    fallback: bool = True,
+    support: int = 100,
+    calibrate: bool = True,
+    check: bool = True,
+    modules: ArrayLike | None = None,
+    seed: Seed = None,
+    workers: int | None = 1,
+    monitor: Monitor | None = None,
+) -> Reconstruction:
+    """Reconstruct a lineage: signal test, fit or fallback, tree, support and its calibration, and checks of the prior.
+
+    Parameters
+    ----------
+    X
+        float[n, g], one row a taxon: an array, a sparse matrix or a DataFrame, all values finite.
+    leaves
+        The n names of the rows; a DataFrame brings them as its index.
+    prior
+        What is known of the lineage: a tree, several, or None.
+    learner
+        A learner or its name.
+    honor_prior
+        Whether the tree displays the prior. It is learned from in any case.
+    fallback
+        Whether direct reconstruction takes the learner's place where the signal test finds too little to learn from
+        (:func:`decide`); if not, the learner is used whatever the test says.
+    support
+        How many bootstrap resamples; 0 for no support.
+    calibrate
+        Whether support is calibrated, where there are labels to do it with. Not done where the prior is not honoured.
+    check
+        Whether the prior is compared with the features, and the features with each other (:func:`check_prior`,
+        :func:`competing_signals`).
+    modules
+        int[g], modules of features that the bootstrap draws whole (:func:`gene_modules`).
+    seed
+        Of everything drawn; drawn and recorded if omitted.
+    workers
+        Processes, or None for one a processor. The result is the same for any number.
+    monitor
+        For learners that look at other tables in training.
+
+    Examples
+    --------
+    >>> from celltreeqm.simulate import simulate_scenario
+    >>> from celltreeqm.trees import robinson_foulds
+    >>> simulation = simulate_scenario("weak", leaves=64, seed=0)
+    >>> known = simulation.truth.restrict(simulation.leaves[::2])
+    >>> quick = dict(learner="heritable", support=10, calibrate=False, check=False)
+    >>> run = reconstruct_lineage(simulation.features, simulation.leaves, prior=known, seed=0, **quick)
+    >>> run.verdict.use, run.verdict.evidence
+    ('learned', 'strong')
+    >>> robinson_foulds(run.tree, simulation.truth) < 0.1
+    True
+    """
+    checked = check_features(X, leaves)
+    trees = check_priors(prior, checked.leaves)
+    if len(checked.leaves) < _FEWEST_LEAVES:
+        raise ValueError(
+            f"{len(checked.leaves)} leaves came; a tree of fewer than {_FEWEST_LEAVES} has one shape only. Bring "
+            f"{_FEWEST_LEAVES} or more."
+        )
+    if isinstance(support, bool) or not isinstance(support, Integral) or support < 0:
+        raise ValueError(f"support={support!r} was given; a whole number of resamples was needed, 0 for none.")
+    check_workers(workers, None)
+    checked_modules(modules, checked.values.shape[1])
+    chosen = _learner(learner, workers)
+    number = recorded_seed(seed)
+    children = np.random.SeedSequence(number).spawn(len(_STAGES))
+    seeds = {
+        stage: int(np.random.default_rng(child).integers(2**62)) for stage, child in zip(_STAGES, children, strict=True)
+    }
+
+    signal = signal_test(checked.values, checked.leaves, prior=trees or None, seed=seeds["signal"])
+    verdict = decide(signal)
+    if not fallback and verdict.use == "direct":
+        verdict = replace(
+            verdict,
+            use="learned",
+            reason=f"{verdict.reason.partition(':')[0]}; the learner was used all the same, as was asked",
+        )
+    _log.log(logging.WARNING if verdict.use == "direct" else logging.INFO, "%s", verdict.reason)
+
+    used: Learner = chosen if verdict.use == "learned" else DirectLearner()
+    fit = used.fit(X, leaves, prior=trees or None, seed=seeds["fit"], monitor=monitor)
+    tree, rooted_by = root_by_prior(fit.tree(honor_prior=honor_prior), trees if honor_prior else None)
+    given = given_edges(tree, trees if honor_prior else None)
+
+    bootstrap = calibration = stability = None
+    raw_support = np.full(tree.n_nodes, np.nan)
+    if support:
+        bootstrap = bootstrap_trees(
+            fit, X, n=int(support), seed=seeds["bootstrap"], workers=workers, modules=modules, honor_prior=honor_prior
+        )
+        stability = leaf_stability(tree, bootstrap.trees)
+        tree = bootstrap.support(tree)
+        raw_support = np.asarray(tree.support)
+        if calibrate and honor_prior:
+            calibration = calibrate_support(fit, X, seed=seeds["calibration"], workers=workers, modules=modules)
+            tree = calibration.support(tree, bootstrap, trees)
+    prior_check, competing = _checks(checked, trees, seeds) if check else (None, None)
+    return Reconstruction(
+        tree=tree,
+        rooted_by=rooted_by,
+        given=given,
+        raw_support=raw_support,
+        fit=fit,
+        signal=signal,
+        verdict=verdict,
+        bootstrap=bootstrap,
+        calibration=calibration,
+        stability=stability,
+        prior_check=prior_check,
+        competing=competing,
+        settings=MappingProxyType(
+            {
+                "learner": chosen.name,
+                "honor_prior": honor_prior,
+                "fallback": fallback,
+                "support": int(support),
+                "calibrate": calibrate,
+                "check": check,
+                "modules": modules is not None,
+            }
+        ),
+        seed=number,
+    )
+
+
+def _learner(learner: str | Learner, workers: int | None) -> Learner:
+    if not isinstance(learner, str):
+        if not hasattr(learner, "fit") or not hasattr(learner, "name"):
+            raise TypeError(f"learner is a {type(learner).__name__}; a learner or the name of one was needed.")
+        return learner
+    return AdaptiveLearner(workers=workers) if learner == AdaptiveLearner.name else learner_by_name(learner)
+
+
+def _checks(
+    checked: CheckedFeatures, trees: tuple[Tree, ...], seeds: Mapping[str, int]
+) -> tuple[PriorCheck | None, CompetingSignals | None]:
+    prior_check = competing = None
+    if trees:
+        prior_check = check_prior(checked.values, checked.leaves, trees, seed=seeds["prior"])
+    if len(checked.leaves) >= _FEWEST_FOR_COMPETING:
+        competing = competing_signals(checked.values, checked.leaves, prior=trees or None, seed=seeds["competing"])
+    return prior_check, competing
