@@ -56,6 +56,7 @@ class Counterpart:
 
 _SIMULATED = "tbl:supervised_simulation"
 _ABLATION = "tbl:loss_ablation"
+_UNSUPERVISED = ("app:unsupervised", "", "RF")
 
 # At size "tiny" the problems are smaller than the paper's, so nothing of it stands beside them.
 COUNTERPARTS: tuple[Counterpart, ...] = (
@@ -79,7 +80,7 @@ COUNTERPARTS: tuple[Counterpart, ...] = (
         for group in ("", *(f"Quartet Sampling: {mode}" for mode in ("mismatched", "matched", "all")))
     ),
     *(
-        Counterpart("sim-unsupervised", method, f"{short}-{d}", "RF", name, "app:unsupervised", "", "RF", f"{name} {d}")
+        Counterpart("sim-unsupervised", method, f"{short}-{d}", "RF", f"{name} {d}", *_UNSUPERVISED, f"{name} {d}")
         for method, short, name, dimensions in (
             ("pca", "pca", "PCA", (5, 10, 20)),
             ("random-projection", "projection", "Random projection", (2, 5, 10)),
