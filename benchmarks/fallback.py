@@ -170,7 +170,7 @@ def real(data: Path) -> Iterator[dict[str, Any]]:
 
 def permuted(tree: Tree, seed: int) -> Tree:
     """The tree with its leaves' names permuted."""
-    names = np.random.default_rng(seed).permutation(list(tree.leaves)).tolist()
+    names = np.random.default_rng([seed, 90]).permutation(list(tree.leaves)).tolist()
     return tree.rename(dict(zip(tree.leaves, names, strict=True)))
 
 
@@ -179,11 +179,11 @@ def alarms(data: Path) -> Iterator[dict[str, Any]]:
     ps: dict[str, list[float]] = {}
     sets = dict.fromkeys(SETS, (40, 40, 40))
     for name, kappa, seed, features, tree, prior in real_sets(data, sets):
-        wrong = permuted(prior, seed)
+        wrong = permuted(prior, seed + int(100_000 * kappa))
         test = signal_test(features, tree.leaves, prior=wrong, permutations=99, seed=seed)
         ps.setdefault(f"labels, {name} {kappa}", []).append(test.p)
         if kappa == 0.5:
-            wrong = permuted(prior_at_level(tree, 3), seed)
+            wrong = permuted(prior_at_level(tree, 3), seed + 1000)
             test = signal_test(features, tree.leaves, prior=wrong, permutations=99, seed=seed)
             ps.setdefault(f"clades, {name}", []).append(test.p)
     for seed in range(100):

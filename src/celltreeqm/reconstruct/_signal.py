@@ -146,7 +146,7 @@ def signal_test(
     tested, direct_error = 0, 0.0
     with threadpool_limits(1, "blas"):  # sums in the same order, and so the same bytes, wherever it runs
         for i, ((names, tree), varied) in enumerate(zip(compared, columns, strict=True)):
-            generator = np.random.default_rng([number, i])
+            generator = np.random.default_rng([number, i + 1])  # [number, 0] would be the stream of the number itself
             most = _MOST_UNLABELLED if tree is None else _MOST_LABELLED
             kept = sorted(names)  # so that the order that they came in cannot matter
             if len(kept) > most:
