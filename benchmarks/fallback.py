@@ -201,7 +201,7 @@ def alarms(data: Path) -> Iterator[dict[str, Any]]:
         low, high = binomtest(count, len(some)).proportion_ci()
         yield {"task": case, "sets": len(some), "alarms": round(count / len(some), 4)} | {
             "interval": [round(low, 4), round(high, 4)],
-            "against .05": round(binomtest(count, len(some), 0.05).pvalue, 3),
+            "against .05": round(float(binomtest(count, len(some), 0.05).pvalue), 3),
         }
 
 
@@ -326,7 +326,7 @@ def graded_bands(data: Path) -> Iterator[dict[str, Any]]:
 
 def unlabelled(data: Path) -> Iterator[dict[str, Any]]:
     for known, first in (("clades", 3000), ("genes", 4000)):
-        yield from unlabelled_rows(known, list(graded(first, 40, 0.2, known)))
+        yield from unlabelled_rows(known, list(graded(first, 17, 0.2, known)))
 
 
 def unlabelled_rows(known: str, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
