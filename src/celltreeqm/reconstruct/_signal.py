@@ -28,9 +28,10 @@ __all__ = ["SignalKind", "SignalTest", "signal_test"]
 SignalKind: TypeAlias = Literal["labels", "clades", "genes"]
 
 _FEWEST_LEAVES = 4
+_FEWEST_RESOLVED = 8  # to be tested as labelled
 _FEWEST_PERMUTATIONS = 19  # p cannot reach .05 with fewer
 _MOST_LABELLED = 512
-_MOST_UNLABELLED = 200
+_MOST_UNLABELLED = 128
 LEVEL = 0.05
 
 
@@ -101,7 +102,7 @@ def signal_test(
       rotated data with the same covariances of features (:func:`gene_statistics`). That is no evidence of lineage.
 
     Neither the order of the leaves matters nor the unit of the features (a factor common to all of them). Of more than
-    512 known leaves, or 200 where nothing is known, so many are drawn. Constant features are passed over.
+    512 known leaves, or 128 where nothing is known, so many are drawn. Constant features are passed over.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def signal_test(
     tested, direct_error = 0, 0.0
     with threadpool_limits(1, "blas"):  # sums in the same order, and so the same bytes, wherever it runs
         for i, ((names, tree), varied) in enumerate(zip(compared, columns, strict=True)):
-            generator = np.random.default_rng([number, i])
+            generator = np.random.default_rng([number, i + 1])  # [number, 0] would be the stream of the number itself
             most = _MOST_UNLABELLED if tree is None else _MOST_LABELLED
             kept = sorted(names)  # so that the order that they came in cannot matter
             if len(kept) > most:
@@ -228,7 +229,7 @@ def _varied(values: Matrix, leaves: tuple[str, ...]) -> NDArray[np.bool_]:
 
 def _message(kind: SignalKind, found: Judgement, leaves: int) -> str:
     figures = f"(p = {short_number(found.p)}, z = {short_number(found.z)})"
-    yes = found.p <= LEVEL
+    yes, few = found.p <= LEVEL, leaves < _FEWEST_RESOLVED
     if kind == "labels":
         if yes:
             return (
@@ -247,7 +248,7 @@ def _message(kind: SignalKind, found: Judgement, leaves: int) -> str:
             )
         return (
             f"No lineage signal was found: these features tell the clades of left-out leaves, of {leaves}, no better "
-            f"than permuted leaves do {figures}."
+            f"than permuted leaves do {figures}." + (" So few leaves could hardly have shown any." if few else "")
         )
     if yes:
         return (

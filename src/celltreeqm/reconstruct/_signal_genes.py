@@ -7,6 +7,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from ..learners.adaptive._kernels import kernel_distances
+from ..learners.heritable._alternation import spectral_weights
 from ..trees import neighbor_joining, quartet_distance, robinson_foulds
 from ._signal_kernels import standardized_columns
 from ._signal_labelled import Matrix, Statistics
@@ -23,7 +24,8 @@ def gene_statistics(features: Matrix, rotations: int, generator: np.random.Gener
     A rotation turns the leaves' coordinates at random about their mean. It keeps means and covariances of all features
     exactly, so that correlated features make halves agree in rotated data too, and takes away what is left of the
     leaves' relations. Features are normal scores: of leaves drawn alike from one normal distribution, whatever its
-    covariance, all rows have the same distribution.
+    covariance, all rows have the same distribution. They count alike, or by how much they agree with other features
+    (:func:`spectral_weights`), which depends on their covariances alone, so that rotated data have the same weights.
 
     Parameters
     ----------
@@ -36,21 +38,29 @@ def gene_statistics(features: Matrix, rotations: int, generator: np.random.Gener
     """
     n, g = features.shape
     scores = standardized_columns(ndtri((rankdata(features, axis=0) - 0.5) / n))
+    alike, agreeing = np.ones(g), spectral_weights(scores)
     leaves = [f"{i}" for i in range(n)]
-    halves = []
-    for _ in range(_HALVINGS):
-        order = generator.permutation(g)
-        halves.append([scores[:, side] @ scores[:, side].T for side in (order[: g // 2], order[g // 2 :])])
+    pairs = []  # of kernels from the two halves: for each weighting, for each halving
+    orders = [generator.permutation(g) for _ in range(_HALVINGS)]
+    for weights in (alike, agreeing):
+        for order in orders:
+            halves = (order[: g // 2], order[g // 2 :])
+            pairs.append([(scores[:, half] * weights[half]) @ scores[:, half].T for half in halves])
     fixed = _random_basis(n, generator)
-    coordinates = [[fixed.T @ kernel @ fixed for kernel in pair] for pair in halves]
-    values = np.empty((1 + rotations, 2))
+    coordinates = [[fixed.T @ kernel @ fixed for kernel in pair] for pair in pairs]
+    values = np.empty((1 + rotations, 2 * len(_WHAT)))
     for row in range(1 + rotations):
-        turned = halves
+        turned = pairs
         if row:
             basis = _random_basis(n, generator)
             turned = [[basis @ kernel @ basis.T for kernel in pair] for pair in coordinates]
-        values[row] = np.mean([_overlap(first, second, leaves) for first, second in turned], axis=0)
-    return values, [("normal scores", f"{what} that trees from halves of the features share") for what in _WHAT]
+        overlap = np.array([_overlap(first, second, leaves) for first, second in turned])
+        values[row] = overlap.reshape(2, _HALVINGS, -1).mean(axis=1).ravel()
+    return values, [
+        (representation, f"{what} that trees from halves of the features share")
+        for representation in ("normal scores", "normal scores weighted by agreement")
+        for what in _WHAT
+    ]
 
 
 def _overlap(first: Matrix, second: Matrix, leaves: list[str]) -> tuple[float, float]:
