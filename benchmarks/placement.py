@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def true_edges(backbone: Tree, name: str, truth: Tree) -> np.ndarray:
 
 def table_of(weight: np.ndarray, right: np.ndarray) -> list[dict[str, Any]]:
     rows = []
-    for low, high in zip(BINS, BINS[1:], strict=False):
+    for low, high in pairwise(BINS):
         inside = (weight >= low) & (weight < high)
         if inside.any():
             told = {"weight": round(float(weight[inside].mean()), 3), "right": round(float(right[inside].mean()), 3)}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -161,8 +162,7 @@ class Placer:
         if self.fit is None:
             distances = np.asarray(X_new, dtype=np.float64)
         else:
-            with threadpool_limits(1, "blas"):
-                distances = cdist(_points(self.fit, X_new), self._own_points)
+            distances = cdist(self._points(X_new), self._own_points)
         found = find_placements(self.backbone, distances, given, weights="uniform")
         relative = found.residuals / np.maximum((distances**2).sum(axis=1, keepdims=True), np.finfo(float).tiny)
         weights = np.exp(-self.sharpness * _gaps(relative))
@@ -174,15 +174,15 @@ class Placer:
         worse = len(self.strangeness) - np.searchsorted(self.strangeness, _strangeness(found, self.backbone.n_leaves))
         return NewLeaves(found, weights, (weights * near).sum(axis=1), worse / len(self.strangeness))
 
-    @property
+    @cached_property
+    def _points(self) -> Callable[[FeatureMatrix | None], NDArray[np.float64]]:
+        assert self.fit is not None
+        return _points_of(self.fit)
+
+    @cached_property
     def _own_points(self) -> NDArray[np.float64]:
         assert self.fit is not None
-        held: NDArray[np.float64] | None = self.__dict__.get("_held")
-        if held is None:
-            row = {name: i for i, name in enumerate(self.fit.leaves)}
-            held = _points(self.fit, None)[[row[name] for name in self.backbone.leaves]]
-            self.__dict__["_held"] = held
-        return held
+        return self._points(None)[[self.fit.leaves.index(name) for name in self.backbone.leaves]]
 
     def __repr__(self) -> str:
         source = "distances" if self.fit is None else repr(self.fit)
@@ -198,10 +198,10 @@ def prepare_placement(tree: Tree, source: Fit | ArrayLike) -> Placer:
 
     .. math:: w_{ie} \propto \exp \Bigl( -s \sqrt{\log (r_{ie} / \min_f r_{if})} \Bigr)
 
-    is the one that makes the own edges of the tree's leaves likeliest,
-    :math:`\max_s \sum_i \log w_{i o_i}` (without the square root, leaves that fit badly everywhere would make all
-    weights blunt). So weights are as sharp as the features are good at finding the leaves of this tree. Where the tree is wrong, or was built from the same features without a
-    prior, they tell of this tree and not of the lineage.
+    is the one that makes the own edges of the tree's leaves likeliest, :math:`\max_s \sum_i \log w_{i o_i}`; without
+    the square root, leaves that fit badly everywhere would make all weights blunt. So weights are as sharp as the
+    features are good at finding the leaves of this tree. Where the tree is wrong, or was built from the same features
+    without a prior, they tell of this tree and not of the lineage.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def prepare_placement(tree: Tree, source: Fit | ArrayLike) -> Placer:
                 f"fit: {some_names(missing)}. Restrict the tree: tree.restrict(fit.leaves)."
             )
         with threadpool_limits(1, "blas"):
-            points = _points(source, None)[[row[name] for name in tree.leaves]]
+            points = _points_of(source)(None)[[row[name] for name in tree.leaves]]
             distances = cdist(points, points)
     else:
         matrix, names = check_distances(source, None if hasattr(source, "columns") else tree.leaves)
@@ -279,15 +279,18 @@ def place_new_leaves(
     return prepare_placement(tree, source).place(X_new, names)
 
 
-def _points(fit: Fit, X: FeatureMatrix | None) -> NDArray[np.float64]:
-    """float[n, d], coordinates of the fit's leaves or of new rows, each of which stands for itself alone."""
+def _points_of(fit: Fit) -> Callable[[FeatureMatrix | None], NDArray[np.float64]]:
+    """What gives float[n, d], coordinates of the fit's leaves (None) or of new rows, each standing for itself alone."""
     if not isinstance(fit, HeritableFit | AdaptiveFit):
-        return fit.embed(X)
+        return fit.embed
     reference = fit.features
     mean, deviation, varied = reference.mean(axis=0), reference.std(axis=0), np.ptp(reference, axis=0) > 0
     scale = np.where(varied, np.sqrt(fit.feature_scores) / np.where(varied, deviation, 1.0), 0.0)
-    values = reference if X is None else fit.new_features(X)
-    return np.asarray((values - mean) * scale)
+
+    def points(X: FeatureMatrix | None) -> NDArray[np.float64]:
+        return np.asarray(((reference if X is None else fit.new_features(X)) - mean) * scale)
+
+    return points
 
 
 def _learn(backbone: Tree, distances: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
