@@ -333,11 +333,13 @@ def adjusted(p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _beside(tree: Tree, places: Places, edge: int, leaf: str) -> tuple[str, ...]:
-    """The leaves behind an edge, on its smaller side, without the leaf itself."""
-    side = places.inside[edge]
-    if side.sum() * 2 > tree.n_leaves or leaf in [tree.leaves[i] for i in np.flatnonzero(side)]:
+    """The leaves behind an edge, once the leaf itself is off the tree: its smaller side."""
+    i = tree.index[leaf]
+    side = places.inside[edge].copy()
+    if (side.sum() - side[i]) * 2 > tree.n_leaves - 1:
         side = ~side
-    return tuple(tree.leaves[i] for i in np.flatnonzero(side) if tree.leaves[i] != leaf)
+    side[i] = False
+    return tuple(tree.leaves[j] for j in np.flatnonzero(side))
 
 
 def _contradicted(tree: Tree, findings: _LeafFindings, level: float) -> list[tuple[str, tuple[str, str, str, str]]]:
