@@ -29,7 +29,7 @@ __all__ = ["PriorCheck", "check_prior"]
 _FEWEST_LEAVES = 8
 _ROUNDS = 3
 _SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
-_QUANTILE = 0.75  # of margins; chosen on simulations: at the median .05 was not kept, and up to a quarter may be wrong
+_QUANTILE = 0.75  # of margins: matched at the median the level was not kept, and up to a quarter may be wrong
 _TRIALS = 5
 
 
