@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from measure import keep_part
 
-from celltreeqm.learners import AdaptiveLearner, HeritableLearner
+from celltreeqm.learners import AdaptiveLearner, HeritableLearner, Learner
 from celltreeqm.reconstruct import competing_signals
 from celltreeqm.simulate import SCENARIOS, Scenario, random_tree, simulate_brownian, simulate_scenario
 from celltreeqm.trees import Tree, read_newick, robinson_foulds
@@ -110,7 +110,10 @@ def report(data: Path, seeds: int) -> list[dict[str, Any]]:
 def rescue(data: Path, seeds: int) -> list[dict[str, Any]]:
     rows = []
     for label, (scenario, _) in SEVERAL.items():
-        for name, learner in (("heritable", HeritableLearner()), ("adaptive", AdaptiveLearner())):
+        learners: dict[str, Learner] = {"heritable": HeritableLearner()}
+        if label in ("second tree", "batch"):  # it takes long
+            learners["adaptive"] = AdaptiveLearner()
+        for name, learner in learners.items():
             figures = []
             for seed in range(FIRST_SEED, FIRST_SEED + seeds):
                 simulation = simulate_scenario(scenario, leaves=64, seed=seed)

@@ -1,11 +1,11 @@
 """How well wrong labels are found. ``OMP_NUM_THREADS=1 python benchmarks/prior_check.py DATA [seeds] [part ..]``.
 
-DATA is the folder of the real data. Parts: leaves, right, clades, cost. ``leaves``: the prior is a resolved tree on half
-of the leaves, and 0, 5 or 20% of these exchange their names in a circle (at least two). ``clades``: a clade column of
-the third level, right or with two clades that are no neighbours under one name; the others are right.
+DATA is the folder of the real data. Parts: leaves, right, clades, cost. ``leaves``: the prior is a resolved tree on
+half of the leaves, and 0, 5 or 20% of these exchange their names in a circle (at least two). ``clades``: a clade column
+of the third level, right or with two clades that are no neighbours under one name; the others are right.
 ``any false``: the share of data sets in which a right label is flagged, to be at most .05 where all labels are right;
 with wrong labels false flags are at most that share of all flags on average. What the null is matched by was chosen
-with seeds 0 to 4 of the simulations called weak and with epic190 in sight, whose figures are so no proof of that choice.
+with seeds 0 to 4 of the simulations called weak and with epic190 in sight, whose figures do not prove it.
 """
 
 from __future__ import annotations
