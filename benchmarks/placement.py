@@ -4,8 +4,8 @@ DATA is the folder of the real data. Parts: placement, cost. A tenth of the leav
 tree of the others, by features weighted by their heritability on it. ``on the true edge``: the share whose best edge is
 the true one; ``weight``: what the best edges' weights are on average, which is to be the same; ``calibration``: by
 weight of the best edge the number, the mean weight and the share that is right; ``nearby`` is the same for the best
-edge and those that touch it. The form of the weights was chosen on seeds 0 to 5 of the simulations; epic190 was looked
-at besides. Cost: milliseconds of wall time for one leaf after preparation, the median of 50.
+edge and those that touch it. The form of the weights was chosen on seeds 0 to 5 of the simulations; epic190 was in
+sight. Cost: milliseconds of wall time for one leaf after preparation, the median of 50.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def true_edges(backbone: Tree, name: str, truth: Tree) -> np.ndarray:
 
 def table_of(weight: np.ndarray, right: np.ndarray) -> list[dict[str, Any]]:
     rows = []
-    for low, high in zip(BINS, BINS[1:], strict=False):
+    for low, high in pairwise(BINS):
         inside = (weight >= low) & (weight < high)
         if inside.any():
             told = {"weight": round(float(weight[inside].mean()), 3), "right": round(float(right[inside].mean()), 3)}

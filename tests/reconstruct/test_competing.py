@@ -104,6 +104,20 @@ def test_a_prior_rescues_the_right_tree():
     assert errors[1] < 0.25
 
 
+def test_without_contested_features_the_learner_is_not_led_astray():
+    """Batches are worse than another tree: with 30% known the learner alone does not part them from the lineage."""
+    simulation = simulate_scenario("batch", leaves=64, seed=103)
+    prior = known(simulation.truth, 0.3, 103)
+    found = competing_signals(simulation.features, simulation.leaves, prior=prior, seed=103)
+    kinds = np.array(simulation.kinds)
+    assert not found.uncontested[kinds == "batch"].any()
+    assert found.uncontested[kinds == "signal"].all()
+    learner = HeritableLearner(builder="neighbor_joining")
+    fit = learner.fit(simulation.features[:, found.uncontested], simulation.leaves, prior=prior, seed=0)
+    assert robinson_foulds(fit.tree(), simulation.truth) < 0.2
+    assert competing_signals(simulation.features, simulation.leaves, seed=0).uncontested.all()
+
+
 @pytest.mark.slow
 def test_claim_that_one_tree_is_not_taken_for_two():
     reported = 0

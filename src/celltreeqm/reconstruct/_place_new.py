@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,16 +17,20 @@ from ..learners import AdaptiveFit, Fit, HeritableFit
 from ..learners._features import FeatureMatrix, own_row_names
 from ..trees import Placements, Tree, find_placements, fit_branch_lengths
 from ..trees._matrices import check_distances
-from ..trees._placement import _place
 from ..trees._tree_checks import check_tree, count_of, some_names
+from ._lineage_null import heritable_weights
 
 if TYPE_CHECKING:
     import pandas as pd
 
+DistancesTo: TypeAlias = Callable[
+    [NDArray[np.int64], NDArray[np.int64], Tree], tuple[NDArray[np.float64], NDArray[np.float64]]
+]
+
 __all__ = ["NewLeaves", "Placer", "place_new_leaves", "prepare_placement"]
 
 _FEWEST_LEAVES = 8
-_MOST_LEFT_OUT = 500
+_FOLDS, _MOST_LEFT_OUT = 10, 50  # leaves of a fold at most
 _MISFIT = 0.01
 _FLOOR = 1e-9  # of the sum of squared distances
 
@@ -161,11 +166,9 @@ class Placer:
         if self.fit is None:
             distances = np.asarray(X_new, dtype=np.float64)
         else:
-            with threadpool_limits(1, "blas"):
-                distances = cdist(_points(self.fit, X_new), self._own_points)
+            distances = cdist(self._points(X_new), self._own_points)
         found = find_placements(self.backbone, distances, given, weights="uniform")
-        relative = found.residuals / np.maximum((distances**2).sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        weights = np.exp(-self.sharpness * _gaps(relative))
+        weights = np.exp(-self.sharpness * _gaps(_relative(found.residuals, distances)))
         weights /= weights.sum(axis=1, keepdims=True)
         parent = self.backbone.parent[:-1]
         edge, above = found.edge[:, None], parent[found.edge][:, None]
@@ -174,15 +177,15 @@ class Placer:
         worse = len(self.strangeness) - np.searchsorted(self.strangeness, _strangeness(found, self.backbone.n_leaves))
         return NewLeaves(found, weights, (weights * near).sum(axis=1), worse / len(self.strangeness))
 
-    @property
+    @cached_property
+    def _points(self) -> Callable[[FeatureMatrix | None], NDArray[np.float64]]:
+        assert self.fit is not None
+        return _points_of(self.fit)
+
+    @cached_property
     def _own_points(self) -> NDArray[np.float64]:
         assert self.fit is not None
-        held: NDArray[np.float64] | None = self.__dict__.get("_held")
-        if held is None:
-            row = {name: i for i, name in enumerate(self.fit.leaves)}
-            held = _points(self.fit, None)[[row[name] for name in self.backbone.leaves]]
-            self.__dict__["_held"] = held
-        return held
+        return self._points(None)[[self.fit.leaves.index(name) for name in self.backbone.leaves]]
 
     def __repr__(self) -> str:
         source = "distances" if self.fit is None else repr(self.fit)
@@ -192,16 +195,16 @@ class Placer:
 def prepare_placement(tree: Tree, source: Fit | ArrayLike) -> Placer:
     r"""Prepare a finished tree for new leaves: its branch lengths, and how much a good fit says.
 
-    The lengths are those that fit the distances between the tree's leaves best. Then each leaf of the tree is left out
-    and placed like a new one; with :math:`r_{ie}` the residual of leaf i on edge e, relative to its squared distances,
-    and :math:`o_i` its own edge once it is taken off, the sharpness s of the weights
+    The lengths are those that fit the distances between the tree's leaves best. Then the leaves of the tree are left
+    out, a tenth at a time, and placed like new ones, with lengths (and heritable weights) learned anew from the others.
+    With :math:`r_{ie}` the residual of leaf i on edge e and :math:`o_i` its own edge, the sharpness s of the weights
 
     .. math:: w_{ie} \propto \exp \Bigl( -s \sqrt{\log (r_{ie} / \min_f r_{if})} \Bigr)
 
-    is the one that makes the own edges of the tree's leaves likeliest,
-    :math:`\max_s \sum_i \log w_{i o_i}` (without the square root, leaves that fit badly everywhere would make all
-    weights blunt). So weights are as sharp as the features are good at finding the leaves of this tree. Where the tree is wrong, or was built from the same features without a
-    prior, they tell of this tree and not of the lineage.
+    is the one that makes the own edges of the tree's leaves likeliest, :math:`\max_s \sum_i \log w_{i o_i}`; without
+    the square root, leaves that fit badly everywhere would make all weights blunt. So weights are as sharp as the
+    features are good at finding the leaves of this tree. Where the tree is wrong, or was built from the same features
+    without a prior, they tell of this tree and not of the lineage.
 
     Parameters
     ----------
@@ -226,9 +229,9 @@ def prepare_placement(tree: Tree, source: Fit | ArrayLike) -> Placer:
                 f"{count_of(len(missing), 'leaf of the tree is', 'leaves of the tree are')} not among those of the "
                 f"fit: {some_names(missing)}. Restrict the tree: tree.restrict(fit.leaves)."
             )
-        with threadpool_limits(1, "blas"):
-            points = _points(source, None)[[row[name] for name in tree.leaves]]
-            distances = cdist(points, points)
+        points = _points_of(source)(None)[[row[name] for name in tree.leaves]]
+        distances = cdist(points, points)
+        learned = _weighted_anew(source, [row[name] for name in tree.leaves])
     else:
         matrix, names = check_distances(source, None if hasattr(source, "columns") else tree.leaves)
         place = {name: i for i, name in enumerate(names)}
@@ -240,8 +243,16 @@ def prepare_placement(tree: Tree, source: Fit | ArrayLike) -> Placer:
             )
         rows = [place[name] for name in tree.leaves]
         distances = matrix[np.ix_(rows, rows)]
+        learned = None
     backbone = fit_branch_lengths(replace(tree.collapse_unary(), support=None), distances, tree.leaves)
-    sharpness, strangeness = _learn(backbone, distances)
+
+    def given(
+        kept: NDArray[np.int64], held: NDArray[np.int64], rest: Tree
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return distances[np.ix_(kept, kept)], distances[np.ix_(held, kept)]
+
+    with threadpool_limits(1, "blas"):
+        sharpness, strangeness = _learn(backbone, learned or given)
     return Placer(backbone, sharpness, strangeness, source if isinstance(source, Fit) else None)
 
 
@@ -279,38 +290,105 @@ def place_new_leaves(
     return prepare_placement(tree, source).place(X_new, names)
 
 
-def _points(fit: Fit, X: FeatureMatrix | None) -> NDArray[np.float64]:
-    """float[n, d], coordinates of the fit's leaves or of new rows, each of which stands for itself alone."""
+def _points_of(fit: Fit) -> Callable[[FeatureMatrix | None], NDArray[np.float64]]:
+    """What gives float[n, d], coordinates of the fit's leaves (None) or of new rows, each standing for itself alone."""
     if not isinstance(fit, HeritableFit | AdaptiveFit):
-        return fit.embed(X)
+        return fit.embed
     reference = fit.features
     mean, deviation, varied = reference.mean(axis=0), reference.std(axis=0), np.ptp(reference, axis=0) > 0
     scale = np.where(varied, np.sqrt(fit.feature_scores) / np.where(varied, deviation, 1.0), 0.0)
-    values = reference if X is None else fit.new_features(X)
-    return np.asarray((values - mean) * scale)
+
+    def points(X: FeatureMatrix | None) -> NDArray[np.float64]:
+        return np.asarray(((reference if X is None else fit.new_features(X)) - mean) * scale)
+
+    return points
 
 
-def _learn(backbone: Tree, distances: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Sharpness, and the strangeness of left-out leaves, ascending."""
-    n, parent = backbone.n_leaves, backbone.parent
-    by_name = sorted(range(n), key=backbone.leaves.__getitem__)
-    left_out = np.array(by_name[:: -(-n // _MOST_LEFT_OUT)])
-    trust = np.ones((len(left_out), n))
-    trust[np.arange(len(left_out)), left_out] = 0.0
-    delta = np.ascontiguousarray(distances[left_out])
-    _, _, pendant, residual, residuals = _place(parent, backbone.known_lengths(), delta, trust)
-    relative = residuals / np.maximum((delta**2).sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    at = parent[left_out][:, None]
-    own = (np.arange(len(parent) - 1) == at) | (parent[:-1] == at)
-    here = np.where(own, relative, np.inf).min(axis=1, keepdims=True)
-    gaps = _gaps(np.concatenate([here, np.where(own, np.inf, relative)], axis=1))
+def _weighted_anew(fit: Fit, rows: list[int]) -> DistancesTo | None:
+    """Distances by features weighted by their heritability on what is left of the tree, for fits with such weights.
+
+    The weights of the fit were learned with the leaves that are left out here, which would make these easy to place.
+    """
+    if not isinstance(fit, HeritableFit | AdaptiveFit):
+        return None
+    features = fit.features[rows]
+
+    def distances_to(
+        kept: NDArray[np.int64], held: NDArray[np.int64], rest: Tree
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        varied = np.ptp(features[kept], axis=0) > 0
+        mean, deviation = features[kept][:, varied].mean(axis=0), features[kept][:, varied].std(axis=0)
+        values = (features[:, varied] - mean) / deviation
+        values *= np.sqrt(heritable_weights(values[kept], rest))
+        return cdist(values[kept], values[kept]), cdist(values[held], values[kept])
+
+    return distances_to
+
+
+def _learn(tree: Tree, distances_to: DistancesTo) -> tuple[float, NDArray[np.float64]]:
+    """Sharpness, and the strangeness of left-out leaves, ascending; leaves are left out in ten folds."""
+    n = tree.n_leaves
+    by_name = sorted(range(n), key=tree.leaves.__getitem__)
+    shuffled = [by_name[i] for i in np.random.default_rng(0).permutation(n)]
+    gaps, strangeness = [], []
+    for fold in range(min(_FOLDS, n // 4)):
+        held = np.array(shuffled[fold :: min(_FOLDS, n // 4)][:_MOST_LEFT_OUT])
+        kept = np.setdiff1d(np.arange(n), shuffled[fold :: min(_FOLDS, n // 4)])
+        rest = tree.restrict([tree.leaves[i] for i in kept])
+        among, to = distances_to(kept, held, rest)
+        found = find_placements(
+            fit_branch_lengths(rest, among, rest.leaves), to, [tree.leaves[i] for i in held], weights="uniform"
+        )
+        own = _own_edges(tree, rest, held)
+        apart = _relative(found.residuals, to)
+        here = np.where(own, apart, np.inf).min(axis=1, keepdims=True)
+        padded = np.concatenate([here, np.where(own, np.inf, apart)], axis=1)
+        gaps.append(_gaps(padded))
+        strangeness.append(_strangeness(found, len(kept)))
+    widest = max(gap.shape[1] for gap in gaps)
+    gap = np.concatenate([np.pad(g, ((0, 0), (0, widest - g.shape[1])), constant_values=np.inf) for g in gaps])
 
     def loss(log_sharpness: float) -> float:
         sharpness = np.exp(log_sharpness)
-        return float((np.log(np.exp(-sharpness * gaps).sum(axis=1)) + sharpness * gaps[:, 0]).mean())
+        return float((np.log(np.exp(-sharpness * gap).sum(axis=1)) + sharpness * gap[:, 0]).mean())
 
-    found = minimize_scalar(loss, bounds=(np.log(1e-2), np.log(1e3)), method="bounded")
-    return float(np.exp(found.x)), np.sort(residual / (n - 1) + pendant**2)
+    found_at = minimize_scalar(loss, bounds=(np.log(1e-2), np.log(1e3)), method="bounded")
+    return float(np.exp(found_at.x)), np.sort(np.concatenate(strangeness))
+
+
+def _own_edges(tree: Tree, rest: Tree, held: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """bool[q, m - 1], on which edges of what is left of a tree the leaves that were taken off hang in the tree."""
+    label = np.random.default_rng(1).integers(1, 2**63, size=tree.n_leaves).tolist()
+    below = [0] * tree.n_nodes  # the exclusive or of the labels of the leaves kept below
+    for name in rest.leaves:
+        below[tree.index[name]] = label[tree.index[name]]
+    branches: list[list[int]] = [[] for _ in range(tree.n_nodes)]
+    parent = tree.parent.tolist()
+    for node in range(tree.n_nodes - 1):
+        if below[node]:
+            below[parent[node]] ^= below[node]
+            branches[parent[node]].append(below[node])
+    every = below[-1]
+    sides = [0] * rest.n_nodes
+    for leaf, name in enumerate(rest.leaves):
+        sides[leaf] = label[tree.index[name]]
+    for node in range(rest.n_nodes - 1):
+        sides[int(rest.parent[node])] ^= sides[node]
+    split = np.array([min(side, side ^ every) for side in sides[:-1]])
+    top = next(node for node in range(tree.n_nodes) if below[node] == every)
+    own = np.zeros((len(held), len(split)), dtype=bool)
+    for k, leaf in enumerate(held.tolist()):
+        node = parent[leaf]
+        while not below[node]:
+            node = parent[node]
+        there = top if below[node] == every else node
+        around = [below[there]] + (branches[there] if len(branches[there]) > 1 else [])
+        own[k] = np.isin(split, [min(side, side ^ every) for side in around if side != every])
+    return own
+
+
+def _relative(residuals: NDArray[np.float64], distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(residuals / np.maximum((distances**2).sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
 
 def _strangeness(found: Placements, n: int) -> NDArray[np.float64]:

@@ -29,7 +29,7 @@ __all__ = ["PriorCheck", "check_prior"]
 _FEWEST_LEAVES = 8
 _ROUNDS = 3
 _SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
-_QUANTILE = 0.75  # of margins; chosen on simulations: at the median .05 was not kept, and up to a quarter may be wrong
+_QUANTILE = 0.75  # of margins: matched at the median the level was not kept, and up to a quarter may be wrong
 _TRIALS = 5
 
 
@@ -333,11 +333,13 @@ def adjusted(p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _beside(tree: Tree, places: Places, edge: int, leaf: str) -> tuple[str, ...]:
-    """The leaves behind an edge, on its smaller side, without the leaf itself."""
-    side = places.inside[edge]
-    if side.sum() * 2 > tree.n_leaves or leaf in [tree.leaves[i] for i in np.flatnonzero(side)]:
+    """The leaves behind an edge, once the leaf itself is off the tree: its smaller side."""
+    i = tree.index[leaf]
+    side = places.inside[edge].copy()
+    if (side.sum() - side[i]) * 2 > tree.n_leaves - 1:
         side = ~side
-    return tuple(tree.leaves[i] for i in np.flatnonzero(side) if tree.leaves[i] != leaf)
+    side[i] = False
+    return tuple(tree.leaves[j] for j in np.flatnonzero(side))
 
 
 def _contradicted(tree: Tree, findings: _LeafFindings, level: float) -> list[tuple[str, tuple[str, str, str, str]]]:
