@@ -31,13 +31,14 @@ Basis: TypeAlias = Literal["labels", "nothing"]
 HIDDEN_SHARES = (0.15, 0.3, 0.5)
 _FEWEST_CLADES = 40
 
-# From benchmarks/support.py, with nothing known: on independent features that follow the lineage raw support is too
-# low, with batches or a cell cycle among them far too high, and on an embryo somewhat too high. No correction learned
-# on some of these kept what it promised on the others, so none is applied.
+# From benchmarks/support.py, with nothing known: an embryo (epic190), tedsim l1, the scenarios batch and unsupervised. On
+# independent features that follow the lineage raw support is too low, with batches among them far too high. A
+# correction learned on all scenarios but one did worse than raw support on that one, so none is applied.
 _WITHOUT_LABELS = (
     "Support is the raw share of resamples, and without a resolved tree of some leaves it cannot be checked; it is "
-    "usually over-confident. Of clades above .9, .90 were true on a measured embryo, and in simulations from .24, "
-    "where batches or the cell cycle make trees of their own, to .99, where all that features share is lineage."
+    "usually over-confident. Of clades above .9, .90 were true on a measured embryo, .68 on simulated cells that change "
+    "their states, and in simulations from .24, where batches make trees of their own, to .99, where all that features "
+    "share is lineage."
 )
 
 
@@ -122,7 +123,7 @@ def calibrate_support(
 
     Without labels raw support is kept and the message says how far it was from the truth elsewhere: corrections learned
     from simulations did not hold in others, as what support is worth depends on how much that is not lineage the
-    features share. Modules drawn whole help somewhat (:func:`gene_modules`).
+    features share. Modules drawn whole help (:func:`gene_modules`).
 
     Parameters
     ----------
