@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..learners.adaptive._measure import labelled_trees
 from ..trees import Tree, with_support
-from ..trees._splits import informative
+from ..trees._splits import edge_lengths_by_split, informative, split_hashes
 from ._given import edge_sides, given_edges
 
 __all__ = ["DESCRIPTION", "EdgeTable", "describe_edges", "judge_edges"]
@@ -57,12 +57,14 @@ def describe_edges(
     given = np.array(given_edges(tree, prior), dtype=object)
     nodes = nodes[given[nodes] != "yes"]
     supports = np.array([np.asarray(with_support(tree, some).support)[nodes] for some in (trees, *readings)])
-    sides = edge_sides(tree, nodes)
-    below = sides.sum(axis=1)
-    sides[below > tree.n_leaves / 2] ^= True
     known = np.zeros(tree.n_leaves, dtype=bool)
     for labelled in labelled_trees(prior):
         known[[tree.index[name] for name in labelled.leaves if name in tree.index]] = True
+    sides = edge_sides(tree, nodes)
+    twice = 2 * sides.sum(axis=1)
+    # Of two halves the one that more is known of, so that it does not matter where the root is.
+    other = (twice > tree.n_leaves) | ((twice == tree.n_leaves) & (2 * (sides & known).sum(axis=1) < known.sum()))
+    sides[other] ^= True
     n_known = (sides & known).sum(axis=1)
     size = sides.sum(axis=1)
     odds = log_odds(supports, len(trees))
@@ -104,8 +106,10 @@ def _relative_lengths(tree: Tree, nodes: NDArray[np.int64]) -> NDArray[np.float6
     """Logarithms of lengths in medians of the tree's inner edges; 0 where there are none."""
     if tree.lengths is None or not len(nodes):
         return np.zeros(len(nodes))
-    lengths = np.maximum(tree.lengths[nodes], 0.0)
-    inner = np.maximum(tree.lengths[tree.n_leaves : -1], 0.0)
+    along = edge_lengths_by_split(tree.unroot())  # the two edges at a root are one
+    keys = split_hashes(tree)
+    inner = np.array([along[a, b] for a, b in keys[informative(tree)].tolist()])
+    lengths = np.array([along[a, b] for a, b in keys[nodes].tolist()])
     middle = float(np.median(inner[inner > 0])) if (inner > 0).any() else 0.0
     if not middle:
         return np.zeros(len(nodes))
