@@ -31,14 +31,14 @@ Basis: TypeAlias = Literal["labels", "nothing"]
 HIDDEN_SHARES = (0.15, 0.3, 0.5)
 _FEWEST_CLADES = 40
 
-# From benchmarks/support.py, with nothing known: epic190, tedsim l1, the scenarios batch and unsupervised. On independent
-# features that follow the lineage raw support is too low, with batches among them far too high. A
+# From benchmarks/support.py, with nothing known: epic190, tedsim l1, the scenarios batch and unsupervised. On
+# independent features that follow the lineage raw support is too low, with batches among them far too high. A
 # correction learned on all scenarios but one did worse than raw support on that one, so none is applied.
 _WITHOUT_LABELS = (
     "Support is the raw share of resamples, and without a resolved tree of some leaves it cannot be checked; it is "
     "usually over-confident. Of clades above .9, .90 were true on a measured embryo, .68 on simulated cells that "
-    "change their states, and in simulations from .24, where batches make trees of their own, to .99, where all that features "
-    "share is lineage."
+    "change their states, and in simulations from .24, where batches make trees of their own, to .99, where all that "
+    "features share is lineage."
 )
 
 
