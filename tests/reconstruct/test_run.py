@@ -73,13 +73,30 @@ def test_support_is_the_share_of_bootstrap_trees_and_edges_of_the_prior_are_mark
 
 
 def test_calibration_and_checks_are_there_when_asked_for():
-    found = reconstruct_lineage(X, LEAVES, prior=HALF, learner="direct", support=8, seed=0)
+    known = TRUTH.restrict(LEAVES[:32]).restrict(LEAVES[:20])
+    found = reconstruct_lineage(X[:32, ::4], LEAVES[:32], prior=known, learner="direct", support=8, seed=0)
     assert found.calibration is not None
     assert found.prior_check is not None
     assert found.competing is not None
     assert {found.calibration.message, found.prior_check.message, found.competing.message} <= set(found.messages)
     inside = found.edges["support"].between(0, 1)
     assert inside.all()
+
+
+def test_features_of_another_tree_are_left_out_where_the_prior_tells_which_it_is():
+    simulation = simulate_scenario("batch", leaves=64, seed=0)
+    known = simulation.truth.restrict(simulation.leaves[::3])
+    table = pd.DataFrame(simulation.features, index=simulation.leaves, columns=simulation.feature_names)
+    settings = QUICK | {"support": 2}
+    found = reconstruct_lineage(table, prior=known, **settings | {"check": True})
+    assert found.competing.competing
+    assert found.used[simulation.signal].all()
+    assert not found.used[[kind == "batch" for kind in simulation.kinds]].any()
+    assert found.fit.feature_names == tuple(table.columns[found.used])
+    assert "features that follow no tree but the one that your prior agrees with" in str(found)
+    unchecked = reconstruct_lineage(table, prior=known, **settings)
+    assert unchecked.used.all()
+    assert robinson_foulds(found.tree, simulation.truth) <= robinson_foulds(unchecked.tree, simulation.truth)
 
 
 def test_without_support_there_is_none():

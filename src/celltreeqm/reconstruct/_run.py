@@ -54,15 +54,19 @@ class Reconstruction:
     raw_support
         float[m], for the edge above each node the share of bootstrap trees that have it; NaN where there is none.
     fit
-        Whose distances the tree was built from: the learner's, or direct reconstruction's.
+        Whose distances the tree was built from: the learner's, or direct reconstruction's; fitted to the features that
+        were ``used``.
+    used
+        bool[g], the features that the tree was built from: where features tell of trees that contradict each other and
+        the prior agrees with one of them, those that follow no other.
     signal, verdict
-        The signal test, and which way it made the run go; the test is None where it was not asked for.
+        The signal test, and which way it made the run go.
     bootstrap, calibration, stability
         The bootstrap, what its support is worth, and how stable each leaf is; None where none was asked for.
     prior_check
-        Leaves and clades of the prior that the features contradict; None where there is no prior.
+        Leaves and clades of the prior that the features contradict; None where there is no prior or none was asked for.
     competing
-        The trees that features tell of.
+        The trees that features tell of; None where it was not asked for.
     settings
         Every setting of the run.
     seed
@@ -74,7 +78,8 @@ class Reconstruction:
     given: tuple[Given, ...]
     raw_support: NDArray[np.float64]
     fit: Fit
-    signal: SignalTest | None
+    used: NDArray[np.bool_]
+    signal: SignalTest
     verdict: Verdict
     bootstrap: Bootstrap | None
     calibration: Calibration | None
@@ -115,6 +120,11 @@ class Reconstruction:
         for part in (self.calibration, self.prior_check, self.competing):
             if part is not None:
                 said.append(part.message)
+        if not self.used.all():
+            said.append(
+                f"The tree is built from the {int(self.used.sum())} of {len(self.used)} features that follow no tree but "
+                "the one that your prior agrees with."
+            )
         if self.stability is not None and self.stability.rogues:
             names = ", ".join(map(repr, self.stability.rogues[:10]))
             said.append(f"These leaves have no stable place, and take support from the clades around them: {names}.")
@@ -166,7 +176,8 @@ def reconstruct_lineage(
         Whether support is calibrated, where there are labels to do it with. Not done where the prior is not honoured.
     check
         Whether the prior is compared with the features, and the features with each other (:func:`check_prior`,
-        :func:`competing_signals`).
+        :func:`competing_signals`). Where features tell of trees that contradict each other and the prior agrees with
+        one of them, the others' features are then left out, unless there is a ``monitor``.
     modules
         int[g], modules of features that the bootstrap draws whole (:func:`gene_modules`).
     seed
@@ -217,8 +228,16 @@ def reconstruct_lineage(
         )
     _log.log(logging.WARNING if verdict.use == "direct" else logging.INFO, "%s", verdict.reason)
 
-    used: Learner = chosen if verdict.use == "learned" else DirectLearner()
-    fit = used.fit(X, leaves, prior=trees or None, seed=seeds["fit"], monitor=monitor)
+    competing = None
+    used = np.ones(checked.values.shape[1], dtype=bool)
+    if check and len(checked.leaves) >= _FEWEST_FOR_COMPETING:
+        competing = competing_signals(checked.values, checked.leaves, prior=trees or None, seed=seeds["competing"])
+        if competing.competing and not monitor:
+            used = competing.uncontested
+    features = _columns(checked, used)
+    drawn = None if modules is None else np.asarray(modules)[used]
+    builder: Learner = chosen if verdict.use == "learned" else DirectLearner()
+    fit = builder.fit(features, checked.leaves, prior=trees or None, seed=seeds["fit"], monitor=monitor)
     tree, rooted_by = root_by_prior(fit.tree(honor_prior=honor_prior), trees if honor_prior else None)
     given = given_edges(tree, trees if honor_prior else None)
 
@@ -226,21 +245,30 @@ def reconstruct_lineage(
     raw_support = np.full(tree.n_nodes, np.nan)
     if support:
         bootstrap = bootstrap_trees(
-            fit, X, n=int(support), seed=seeds["bootstrap"], workers=workers, modules=modules, honor_prior=honor_prior
+            fit,
+            features,
+            n=int(support),
+            seed=seeds["bootstrap"],
+            workers=workers,
+            modules=drawn,
+            honor_prior=honor_prior,
         )
         stability = leaf_stability(tree, bootstrap.trees)
         tree = bootstrap.support(tree)
         raw_support = np.asarray(tree.support)
         if calibrate and honor_prior:
-            calibration = calibrate_support(fit, X, seed=seeds["calibration"], workers=workers, modules=modules)
+            calibration = calibrate_support(fit, features, seed=seeds["calibration"], workers=workers, modules=drawn)
             tree = calibration.support(tree, bootstrap, trees)
-    prior_check, competing = _checks(checked, trees, seeds) if check else (None, None)
+    prior_check = None
+    if check and trees:
+        prior_check = check_prior(checked.values, checked.leaves, trees, seed=seeds["prior"])
     return Reconstruction(
         tree=tree,
         rooted_by=rooted_by,
         given=given,
         raw_support=raw_support,
         fit=fit,
+        used=used,
         signal=signal,
         verdict=verdict,
         bootstrap=bootstrap,
@@ -271,12 +299,12 @@ def _learner(learner: str | Learner, workers: int | None) -> Learner:
     return AdaptiveLearner(workers=workers) if learner == AdaptiveLearner.name else learner_by_name(learner)
 
 
-def _checks(
-    checked: CheckedFeatures, trees: tuple[Tree, ...], seeds: Mapping[str, int]
-) -> tuple[PriorCheck | None, CompetingSignals | None]:
-    prior_check = competing = None
-    if trees:
-        prior_check = check_prior(checked.values, checked.leaves, trees, seed=seeds["prior"])
-    if len(checked.leaves) >= _FEWEST_FOR_COMPETING:
-        competing = competing_signals(checked.values, checked.leaves, prior=trees or None, seed=seeds["competing"])
-    return prior_check, competing
+def _columns(checked: CheckedFeatures, used: NDArray[np.bool_]) -> FeatureMatrix:
+    """Some of the features, with their names where they have any."""
+    values = checked.values[:, used]
+    if checked.names is None:
+        return values
+    import pandas as pd
+
+    names = [name for name, kept in zip(checked.names, used.tolist(), strict=True) if kept]
+    return pd.DataFrame(values, index=list(checked.leaves), columns=names)
