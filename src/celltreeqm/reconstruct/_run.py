@@ -122,8 +122,8 @@ class Reconstruction:
                 said.append(part.message)
         if not self.used.all():
             said.append(
-                f"The tree is built from the {int(self.used.sum())} of {len(self.used)} features that follow no tree but "
-                "the one that your prior agrees with."
+                f"The tree is built from the {int(self.used.sum())} of {len(self.used)} features that follow no tree "
+                "but the one that your prior agrees with."
             )
         if self.stability is not None and self.stability.rogues:
             names = ", ".join(map(repr, self.stability.rogues[:10]))
