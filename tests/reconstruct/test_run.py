@@ -99,6 +99,36 @@ def test_features_of_another_tree_are_left_out_where_the_prior_tells_which_it_is
     assert robinson_foulds(found.tree, simulation.truth) <= robinson_foulds(unchecked.tree, simulation.truth)
 
 
+def drawn_cells(generator):
+    return X + generator.normal(scale=0.01, size=X.shape)
+
+
+def test_cells_are_resampled_where_they_are_given():
+    found = reconstruct_lineage(X, LEAVES, prior=HALF, cells=drawn_cells, **QUICK | {"support": 2})
+    assert found.bootstrap.resampled == "features and cells"
+    generator = np.random.default_rng(0)
+    listed = [drawn_cells(generator) for _ in range(2)]
+    found = reconstruct_lineage(X, LEAVES, prior=HALF, cells=listed, **QUICK | {"support": 2})
+    assert found.bootstrap.resampled == "features and cells"
+
+
+def test_new_leaves_are_placed_on_the_finished_tree():
+    out, rest = LEAVES[3], [name for name in LEAVES if name != LEAVES[3]]
+    row = LEAVES.index(out)
+    inside = np.arange(64) != row
+    found = reconstruct_lineage(
+        X[inside], rest, prior=TRUTH.restrict(rest), place=(X[[row]], ["new"]), **QUICK | {"support": 0}
+    )
+    assert found.placed.names == ("new",)
+    assert found.tree.leaves == tuple(rest)
+    assert found.placed.tree().n_leaves == 64
+    assert "1 new leaf has been placed" in str(found) or "1 of 1 new leaf" in str(found)
+    with pytest.raises(ValueError, match=f"'{out}' came to be placed and stand in the data too"):
+        reconstruct_lineage(X, LEAVES, place=(X[[row]], [out]), **QUICK)
+    with pytest.raises(ValueError, match="feature"):
+        reconstruct_lineage(X, LEAVES, place=(X[[row], :5], ["new"]), **QUICK)
+
+
 def test_without_support_there_is_none():
     found = reconstruct_lineage(X, LEAVES, prior=HALF, **QUICK | {"support": 0})
     assert found.bootstrap is found.calibration is found.stability is None

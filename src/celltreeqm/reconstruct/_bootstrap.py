@@ -19,7 +19,7 @@ from ..trees import Tree, with_support
 from ..trees._tree_checks import count_of
 from ._growing import READINGS, Grower, Grown, grower_of
 
-__all__ = ["Bootstrap", "bootstrap_trees", "drawn_columns"]
+__all__ = ["Bootstrap", "Cells", "bootstrap_trees", "checked_modules", "drawn_columns"]
 
 Cells: TypeAlias = Callable[[np.random.Generator], FeatureMatrix] | Sequence[FeatureMatrix]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -13,16 +14,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..learners import AdaptiveLearner, DirectLearner, Fit, Learner, check_features, learner_by_name
-from ..learners._features import CheckedFeatures, FeatureMatrix
+from ..learners._features import CheckedFeatures, FeatureMatrix, feature_values, features_like
 from ..learners._learner import Monitor
 from ..parallel import check_workers
 from ..seeds import Seed, recorded_seed
 from ..trees import RootedBy, Tree, check_priors, root_by_prior
-from ._bootstrap import Bootstrap, bootstrap_trees, checked_modules
+from ..trees._tree_checks import some_names
+from ._bootstrap import Bootstrap, Cells, bootstrap_trees, checked_modules
 from ._calibration import Calibration, calibrate_support
 from ._competing import CompetingSignals, competing_signals
 from ._fallback import Verdict, decide
 from ._given import Given, given_edges
+from ._place_new import NewLeaves, place_new_leaves
 from ._prior_check import PriorCheck, check_prior
 from ._rogues import LeafStability, leaf_stability
 from ._signal import SignalTest, signal_test
@@ -67,6 +70,8 @@ class Reconstruction:
         Leaves and clades of the prior that the features contradict; None where there is no prior or none was asked for.
     competing
         The trees that features tell of; None where it was not asked for.
+    placed
+        Where new leaves go on the tree; None where there were none.
     settings
         Every setting of the run.
     seed
@@ -86,6 +91,7 @@ class Reconstruction:
     stability: LeafStability | None
     prior_check: PriorCheck | None
     competing: CompetingSignals | None
+    placed: NewLeaves | None
     settings: Mapping[str, Any]
     seed: int
 
@@ -117,7 +123,7 @@ class Reconstruction:
         elif len(internal):
             yes, partly = (int((internal == kind).sum()) for kind in ("yes", "partly"))
             said.append(f"Of {len(internal)} internal branches the prior gives {yes}, and {partly} in part.")
-        for part in (self.calibration, self.prior_check, self.competing):
+        for part in (self.calibration, self.prior_check, self.competing, self.placed):
             if part is not None:
                 said.append(part.message)
         if not self.used.all():
@@ -148,7 +154,9 @@ def reconstruct_lineage(
     support: int = 100,
     calibrate: bool = True,
     check: bool = True,
+    cells: Cells | None = None,
     modules: ArrayLike | None = None,
+    place: tuple[FeatureMatrix, Sequence[str]] | None = None,
     seed: Seed = None,
     workers: int | None = 1,
     monitor: Monitor | None = None,
@@ -178,8 +186,13 @@ def reconstruct_lineage(
         Whether the prior is compared with the features, and the features with each other (:func:`check_prior`,
         :func:`competing_signals`). Where features tell of trees that contradict each other and the prior agrees with
         one of them, the others' features are then left out, unless there is a ``monitor``.
+    cells
+        To resample the cells within taxa too (:func:`bootstrap_trees`).
     modules
         int[g], modules of features that the bootstrap draws whole (:func:`gene_modules`).
+    place
+        float[q, g] and q names: the same features of leaves to be placed on the finished tree
+        (:func:`place_new_leaves`).
     seed
         Of everything drawn; drawn and recorded if omitted.
     workers
@@ -211,6 +224,7 @@ def reconstruct_lineage(
         raise ValueError(f"support={support!r} was given; a whole number of resamples was needed, 0 for none.")
     check_workers(workers, None)
     checked_modules(modules, checked.values.shape[1])
+    new = None if place is None else _checked_new(place, checked)
     chosen = _learner(learner, workers)
     number = recorded_seed(seed)
     children = np.random.SeedSequence(number).spawn(len(_STAGES))
@@ -250,6 +264,7 @@ def reconstruct_lineage(
             n=int(support),
             seed=seeds["bootstrap"],
             workers=workers,
+            cells=None if cells is None else _cells_of(cells, used),
             modules=drawn,
             honor_prior=honor_prior,
         )
@@ -276,6 +291,7 @@ def reconstruct_lineage(
         stability=stability,
         prior_check=prior_check,
         competing=competing,
+        placed=None if new is None else place_new_leaves(tree, fit, new.values[:, used], new.leaves),
         settings=MappingProxyType(
             {
                 "learner": chosen.name,
@@ -297,6 +313,33 @@ def _learner(learner: str | Learner, workers: int | None) -> Learner:
             raise TypeError(f"learner is a {type(learner).__name__}; a learner or the name of one was needed.")
         return learner
     return AdaptiveLearner(workers=workers) if learner == AdaptiveLearner.name else learner_by_name(learner)
+
+
+def _checked_new(place: tuple[FeatureMatrix, Sequence[str]], checked: CheckedFeatures) -> CheckedFeatures:
+    features, names = place
+    new = check_features(features_like(features, checked.values.shape[1], checked.names), names)
+    known = sorted(set(new.leaves) & set(checked.leaves))
+    if known:
+        raise ValueError(f"{some_names(known)} came to be placed and stand in the data too. Leave them out of one.")
+    return new
+
+
+def _cells_of(cells: Cells, used: NDArray[np.bool_]) -> Cells:
+    """Resamples of cells with the features that are used."""
+    if used.all():
+        return cells
+    if callable(cells):
+        return partial(_drawn_columns_of, cells=cells, used=used)
+    return [feature_values(matrix)[0][:, used] for matrix in cells]
+
+
+def _drawn_columns_of(
+    generator: np.random.Generator,
+    *,
+    cells: Callable[[np.random.Generator], FeatureMatrix],
+    used: NDArray[np.bool_],
+) -> FeatureMatrix:
+    return feature_values(cells(generator))[0][:, used]
 
 
 def _columns(checked: CheckedFeatures, used: NDArray[np.bool_]) -> FeatureMatrix:
